@@ -1,0 +1,282 @@
+"""Small builders that the kernels are written with.
+
+An index is a Python int where it is known and an `index` Value where it is not; `add`, `mul`, … fold the known part, so one emitter
+serves static and dynamic shapes. Everything is built at the current insertion point and location.
+"""
+
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf, vector
+
+DYNAMIC = ir.ShapedType.get_dynamic_size()
+
+
+# --- indices ----------------------------------------------------------------------------------------------------------------------
+
+
+def known(x) -> bool:
+    return isinstance(x, int)
+
+
+def value(x):
+    """The `index` Value of an index."""
+    return arith.constant(ir.IndexType.get(), x) if known(x) else x
+
+
+def add(a, b):
+    if known(a) and known(b):
+        return a + b
+    if known(a) and a == 0:
+        return b
+    if known(b) and b == 0:
+        return a
+    return arith.addi(value(a), value(b))
+
+
+def sub(a, b):
+    if known(a) and known(b):
+        return a - b
+    if known(b) and b == 0:
+        return a
+    return arith.subi(value(a), value(b))
+
+
+def mul(a, b):
+    if known(a) and known(b):
+        return a * b
+    if (known(a) and a == 0) or (known(b) and b == 0):
+        return 0
+    if known(a) and a == 1:
+        return b
+    if known(b) and b == 1:
+        return a
+    return arith.muli(value(a), value(b))
+
+
+def div(a, b):
+    """Floor division of indices that are not negative."""
+    if known(a) and known(b):
+        return a // b
+    if known(b) and b == 1:
+        return a
+    return arith.divui(value(a), value(b))
+
+
+def rem(a, b):
+    if known(a) and known(b):
+        return a % b
+    if known(b) and b == 1:
+        return 0
+    return arith.remui(value(a), value(b))
+
+
+def ceil_div(a, b):
+    if known(a) and known(b):
+        return -(-a // b)
+    return div(add(a, sub(b, 1)), b)
+
+
+def minimum(a, b):
+    if known(a) and known(b):
+        return min(a, b)
+    return arith.minsi(value(a), value(b))
+
+
+def maximum(a, b):
+    if known(a) and known(b):
+        return max(a, b)
+    return arith.maxsi(value(a), value(b))
+
+
+def split(index, *sizes):
+    """The coordinates of a flat index in a grid of these sizes (the first size is not needed and may be anything)."""
+    coordinates = []
+    for size in reversed(sizes[1:]):
+        if known(size) and size == 1:
+            coordinates.append(0)
+            continue
+        coordinates.append(rem(index, size))
+        index = div(index, size)
+    return [index if not (known(sizes[0]) and sizes[0] == 1) else 0, *reversed(coordinates)]
+
+
+def dim(buffer, axis: int):
+    """The size of one axis of a memref, as an index."""
+    size = ir.MemRefType(buffer.type).shape[axis]
+    return memref.dim(buffer, value(axis)) if size == DYNAMIC else size
+
+
+# --- loops ------------------------------------------------------------------------------------------------------------------------
+
+
+def loop(lower, upper, step, body, carried=()):
+    """`scf.for`: `body(index, *carried)` returns the next carried values. A loop known to run once or never is not emitted."""
+    carried = list(carried)
+    if known(lower) and known(upper):
+        trips = max(0, -(-(upper - lower) // step)) if known(step) else None
+        if trips == 0:
+            return carried
+        if trips == 1:
+            return _values(body(lower, *carried))
+    op = scf.ForOp(value(lower), value(upper), value(step), carried)
+    with ir.InsertionPoint(op.body):
+        scf.YieldOp(_values(body(op.induction_variable, *op.inner_iter_args)))
+    return list(op.results)
+
+
+def _values(result):
+    if result is None:
+        return []
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+def parallel(count, body):
+    """One-dimensional `scf.parallel` over independent chunks; also for one chunk, so that a kernel always is one such loop."""
+    op = scf.ParallelOp([], [value(0)], [value(count)], [value(1)], [])
+    block = op.regions[0].blocks.append(ir.IndexType.get())
+    with ir.InsertionPoint(block):
+        body(block.arguments[0])
+        scf.ReduceOp([], 0)
+    return op
+
+
+def when(condition, then, otherwise=None):
+    """`scf.if` without results; a condition known in Python emits one branch only."""
+    if isinstance(condition, bool):
+        branch = then if condition else otherwise
+        return branch() if branch else None
+    op = scf.IfOp(condition, has_else=otherwise is not None)
+    with ir.InsertionPoint(op.then_block):
+        then()
+        scf.YieldOp([])
+    if otherwise is not None:
+        with ir.InsertionPoint(op.else_block):
+            otherwise()
+            scf.YieldOp([])
+
+
+def less(a, b):
+    if known(a) and known(b):
+        return a < b
+    return arith.cmpi(arith.CmpIPredicate.slt, value(a), value(b))
+
+
+# --- memory and vectors -----------------------------------------------------------------------------------------------------------
+
+
+def stack(shape, element) -> ir.Value:
+    """A static scratch buffer of the chunk. The outliner hoists it to the entry of the outlined function."""
+    kind = ir.MemRefType.get(list(shape), element)
+    return memref.AllocaOp(kind, [], [], alignment=64).result
+
+
+def vector_type(lanes: int, element) -> ir.VectorType:
+    return ir.VectorType.get([lanes], element)
+
+
+def element_type(buffer):
+    return ir.MemRefType(buffer.type).element_type
+
+
+def load(buffer, indices):
+    return memref.load(buffer, [value(i) for i in indices])
+
+
+def store(scalar, buffer, indices):
+    memref.store(scalar, buffer, [value(i) for i in indices])
+
+
+def load_vector(buffer, indices, lanes: int, mask=None):
+    """`lanes` elements along the last axis; lanes that are masked off are not read and are zero."""
+    kind = vector_type(lanes, element_type(buffer))
+    indices = [value(i) for i in indices]
+    if mask is None:
+        return vector.load(kind, buffer, indices)
+    return vector.maskedload(kind, buffer, indices, mask, zero(kind))
+
+
+def store_vector(vec, buffer, indices, mask=None):
+    indices = [value(i) for i in indices]
+    if mask is None:
+        vector.store(vec, buffer, indices)
+    else:
+        vector.maskedstore(buffer, indices, mask, vec)
+
+
+def mask_first(count, lanes: int):
+    """The mask of the first `count` lanes, or None where that is all of them."""
+    if known(count) and count >= lanes:
+        return None
+    return vector.create_mask(vector_type(lanes, ir.IntegerType.get_signless(1)), [value(count)])
+
+
+def zero(kind):
+    """The zero of a scalar or vector type."""
+    element = ir.VectorType(kind).element_type if isinstance(kind, ir.VectorType) else kind
+    attribute = ir.IntegerAttr.get(element, 0) if isinstance(element, ir.IntegerType) else ir.FloatAttr.get(element, 0.0)
+    if element is not kind:
+        attribute = ir.DenseElementsAttr.get_splat(kind, attribute)
+    return arith.constant(kind, attribute)
+
+
+def broadcast(scalar, lanes: int):
+    return vector.broadcast(vector_type(lanes, scalar.type), scalar)
+
+
+def lanes_of(vec) -> int:
+    return ir.VectorType(vec.type).shape[0]
+
+
+def widen(x, element, unsigned: bool = False):
+    """A scalar or vector of a narrower type as one of `element`, which accumulates."""
+    kind = x.type
+    source = ir.VectorType(kind).element_type if isinstance(kind, ir.VectorType) else kind
+    if source == element:
+        return x
+    target = element if source is kind else ir.VectorType.get(ir.VectorType(kind).shape, element)
+    if not isinstance(element, ir.IntegerType):
+        return arith.extf(target, x)
+    return arith.extui(target, x) if unsigned else arith.extsi(target, x)
+
+
+def narrow(x, element):
+    """The reverse of `widen` for floats; integers stay as they are."""
+    kind = ir.VectorType(x.type)
+    if kind.element_type == element:
+        return x
+    return arith.truncf(ir.VectorType.get(kind.shape, element), x)
+
+
+def multiply_add(a, b, accumulator):
+    if isinstance(ir.VectorType(accumulator.type).element_type, ir.IntegerType):
+        return arith.addi(accumulator, arith.muli(a, b))
+    return vector.fma(a, b, accumulator)
+
+
+def plus(a, b):
+    if isinstance(ir.VectorType(a.type).element_type, ir.IntegerType):
+        return arith.addi(a, b)
+    return arith.addf(a, b)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One matrix of a batch: `buffer[*batch, row, column]`, or `[…, column, row]` if transposed."""
+
+    buffer: object
+    batch: list
+    transposed: bool
+
+
+def bits(element) -> int:
+    return element.width
+
+
+def both(first, second):
+    """Logical and of conditions that may be known."""
+    if isinstance(first, bool):
+        return second if first else False
+    if isinstance(second, bool):
+        return first if second else False
+    return arith.andi(first, second)

@@ -1,0 +1,69 @@
+"""The machines that code is generated for, and the tile sizes that were measured on them."""
+
+import functools
+import os
+import platform
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the kernels need to know about a processor.
+
+    `name` is also the key of the compile cache. `cpu` and `features` are LLVM's, empty for the host.
+    """
+
+    name: str
+    vector_bits: int
+    registers: int
+    """Vector registers."""
+    rows: int
+    """Rows of the largest register tile of a product: one broadcast scalar each."""
+    vectors: int
+    """Vectors of the register tile: its columns."""
+    level1: int = 32 << 10
+    level2: int = 512 << 10
+    cpu: str = ""
+    features: str = ""
+    folds_broadcast: bool = False
+    """A multiply-add can broadcast a scalar from memory, so the broadcast takes no register."""
+
+    def lanes(self, bits: int) -> int:
+        """Elements of this many bits in a vector register."""
+        return self.vector_bits // bits
+
+
+AVX512 = Target("avx512", 512, 32, rows=14, vectors=2, level1=48 << 10, level2=2 << 20, cpu="x86-64-v4", folds_broadcast=True)
+AVX2 = Target("avx2", 256, 16, rows=6, vectors=2, level1=32 << 10, level2=512 << 10, cpu="x86-64-v3")
+NEON = Target("neon", 128, 32, rows=8, vectors=2, level1=64 << 10, level2=512 << 10, cpu="generic", features="+neon")
+BASELINE = Target("sse2", 128, 16, rows=3, vectors=4, cpu="x86-64")
+
+TARGETS = {target.name: target for target in (AVX512, AVX2, NEON, BASELINE)}
+
+
+@functools.cache
+def host() -> Target:
+    """The target of this machine; `ONEMLIR_TARGET=avx2` chooses a lesser one."""
+    chosen = os.environ.get("ONEMLIR_TARGET")
+    if chosen:
+        return TARGETS[chosen]
+    if platform.machine().lower() in ("arm64", "aarch64"):
+        return NEON
+    flags = _flags()
+    if {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= flags:
+        return AVX512
+    if {"avx2", "fma"} <= flags:
+        return AVX2
+    return BASELINE
+
+
+def _flags() -> set:
+    """The processor's feature flags; where the system does not tell, those of AVX2."""
+    try:
+        with open("/proc/cpuinfo") as lines:
+            for line in lines:
+                if line.startswith("flags"):
+                    return set(line.split(":", 1)[1].split())
+    except OSError:
+        pass
+    return {"avx2", "fma"}

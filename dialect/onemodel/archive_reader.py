@@ -59,7 +59,7 @@ def _directory_bounds(data: memoryview, path: str) -> tuple[int, int, int]:
     if end.comment_length:
         raise refusal(path, f"a comment of {end.comment_length} bytes announced", "none", "the file is truncated")
     closing = last
-    if zip_.LIMIT_32 in (end.directory_offset, end.directory_size) or zip_.LIMIT_16 in (end.count, end.disk_count):
+    if zip_.FULL_32 in (end.directory_offset, end.directory_size) or zip_.FULL_16 in (end.count, end.disk_count):
         end, closing = _end64(data, last, path)
     if end.disk or end.directory_disk or end.disk_count != end.count:
         raise refusal(path, "an archive split over several files", "a single file")
@@ -187,7 +187,7 @@ def _extra_fields(raw: bytes, known: set[int], where: str) -> dict[int, bytes]:
 def _large_sizes(header: Local | Central, extra: dict[int, bytes], where: str) -> tuple[int, int, int]:
     """Packed size, size and offset (0 in a local header), from the zip64 field where the short ones are full."""
     short = {"size": header.size, "packed_size": header.packed_size, "offset": getattr(header, "offset", 0)}
-    full = [key for key, value in short.items() if value == zip_.LIMIT_32]
+    full = [key for key, value in short.items() if value == zip_.FULL_32]
     field = extra.get(zip_.ZIP64_FIELD, b"")
     if len(field) != 8 * len(full):
         raise refusal(where, f"a zip64 field of {len(field)} bytes", f"{8 * len(full)}")

@@ -54,9 +54,9 @@ def _write_entry(file: BinaryIO, entry: Entry, offset: int) -> int:
 
 def _local_header(entry: Entry, offset: int, crc: int) -> bytes:
     name = entry.name.encode("ascii")
-    extra = _zip64_field([entry.size, entry.size]) if entry.size >= zip_.LIMIT_32 else b""
+    extra = _zip64_field([entry.size, entry.size])
     extra += _padding(offset + zip_.size_of(Local) + len(name) + len(extra))
-    size = min(entry.size, zip_.LIMIT_32)
+    size = _short(entry.size)
     record = Local(
         signature=zip_.SIGNATURES[Local],
         version=_version(size),
@@ -69,10 +69,8 @@ def _local_header(entry: Entry, offset: int, crc: int) -> bytes:
 
 def _central_header(entry: Entry, offset: int, crc: int) -> bytes:
     name = entry.name.encode("ascii")
-    large = [entry.size, entry.size] if entry.size >= zip_.LIMIT_32 else []
-    large += [offset] if offset >= zip_.LIMIT_32 else []
-    extra = _zip64_field(large) if large else b""
-    size, offset = min(entry.size, zip_.LIMIT_32), min(offset, zip_.LIMIT_32)
+    extra = _zip64_field([entry.size, entry.size, offset])
+    size, offset = _short(entry.size), _short(offset)
     record = Central(
         signature=zip_.SIGNATURES[Central],
         made_by=zip_.UNIX << 8 | zip_.VERSION_ZIP64, version=_version(size, offset),
@@ -86,8 +84,8 @@ def _central_header(entry: Entry, offset: int, crc: int) -> bytes:
 
 
 def _end(start: int, size: int, count: int) -> bytes:
-    end = End(zip_.SIGNATURES[End], 0, 0, count, count, size, min(start, zip_.LIMIT_32), 0)
-    if start < zip_.LIMIT_32:
+    end = End(zip_.SIGNATURES[End], 0, 0, count, count, size, _short(start), 0)
+    if _short(start) == start:
         return zip_.pack(end)
     version = zip_.VERSION_ZIP64
     record_size = zip_.size_of(End64) - 12  # without the signature and this field
@@ -97,11 +95,18 @@ def _end(start: int, size: int, count: int) -> bytes:
 
 
 def _version(*fields: int) -> int:
-    return zip_.VERSION_ZIP64 if zip_.LIMIT_32 in fields else zip_.VERSION
+    return zip_.VERSION_ZIP64 if zip_.FULL_32 in fields else zip_.VERSION
+
+
+def _short(value: int) -> int:
+    """What a 32-bit field says: the value, or that it is in a zip64 record."""
+    return value if value <= zip_.LARGEST_SHORT else zip_.FULL_32
 
 
 def _zip64_field(values: list[int]) -> bytes:
-    return struct.pack(f"<HH{len(values)}Q", zip_.ZIP64_FIELD, 8 * len(values), *values)
+    """The extra field with those values that do not fit 32 bits; nothing when all fit."""
+    large = [value for value in values if _short(value) != value]
+    return struct.pack(f"<HH{len(large)}Q", zip_.ZIP64_FIELD, 8 * len(large), *large) if large else b""
 
 
 def _padding(position: int) -> bytes:

@@ -69,10 +69,18 @@ def _weight_chunks(
 ) -> Iterator[bytes | memoryview]:
     yield header
     for tensor in tensors:
-        array = np.asarray(weights[tensor.name])
-        if (array.dtype.newbyteorder("<"), array.shape) != (tensor.dtype, tensor.shape):
-            raise refusal(where, f"weight {quote(tensor.name)} changed while it was written", "no change")
-        yield from _array_chunks(array, tensor.dtype)
+        yield from _tensor_chunks(tensor, weights, where)
+
+
+def _tensor_chunks(
+    tensor: safetensors.Tensor, weights: Mapping[str, np.ndarray], where: str
+) -> Iterator[memoryview]:
+    """Asks for the array only now, and drops it before the next one is asked for."""
+    array = np.asarray(weights[tensor.name])
+    if (array.dtype.newbyteorder("<"), array.shape) != (tensor.dtype, tensor.shape):
+        raise refusal(where, f"weight {quote(tensor.name)} as {array.dtype}{list(array.shape)} when written",
+                      f"{tensor.dtype}{list(tensor.shape)}, as when its header was written")
+    yield from _array_chunks(array, tensor.dtype)
 
 
 def _array_chunks(array: np.ndarray, dtype: np.dtype) -> Iterator[memoryview]:

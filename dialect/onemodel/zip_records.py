@@ -8,7 +8,8 @@ import struct
 from typing import NamedTuple
 
 ALIGNMENT = 64
-LIMIT_16, LIMIT_32 = 0xFFFF, 0xFFFFFFFF
+FULL_16, FULL_32 = 0xFFFF, 0xFFFFFFFF  # "see the zip64 record"
+LARGEST_SHORT = FULL_32 - 1
 VERSION, VERSION_ZIP64 = 20, 45
 UNIX = 3
 REGULAR_FILE = 0o100644

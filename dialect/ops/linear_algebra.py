@@ -1,0 +1,60 @@
+"""Matrix products."""
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import ShapeError
+from ..declare import Composite, Numeric, Floating, Op, Operand, OptionalOperand, Pure, Result
+from ..shapes import broadcast_shapes, require_equal, show, TensorType
+
+
+class Matmul(Op):
+    """The matrix product of x (..., n, k) and y (..., k, m) over broadcast batch axes: (..., n, m).
+
+    A rank-1 operand is a row (left) or column (right), whose axis the result does not have. Source: array API, ``matmul``.
+    """
+
+    x: Operand[Numeric, "T"]
+    y: Operand[Numeric, "T"]
+    result: Result
+
+    def infer(x, y):
+        if x.rank == 0 or y.rank == 0:
+            raise ShapeError("matmul takes no rank-0 operand; use multiply")
+        inner = y.shape[-2] if y.rank > 1 else y.shape[0]
+        require_equal(x.shape[-1], inner, f"matmul: x {show(x.shape)} has {x.shape[-1]} columns but y {show(y.shape)} has {inner} rows")
+        batch = broadcast_shapes(x.shape[:-2], y.shape[:-2], what="matmul: batch axes")
+        return TensorType(batch + x.shape[-2:-1] + (y.shape[-1:] if y.rank > 1 else ()), x.dtype)
+
+    def reference(x, y):
+        with np.errstate(all="ignore"):
+            if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
+                return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+            return np.matmul(x, y)
+
+
+class Linear(Op):
+    """x @ weight.T + bias, torch's linear: x (..., in), weight (out, in), bias (out,); result (..., out)."""
+
+    x: Operand[Floating, "T"]
+    weight: Operand[Floating, "T"]
+    bias: OptionalOperand[Floating, "T"]
+    result: Result
+    traits = (Pure, Composite)
+
+    def infer(x, weight, bias):
+        if x.rank == 0 or weight.rank != 2:
+            raise ShapeError(f"linear: weight must be (out, in) and x (..., in), found {show(weight.shape)} and {show(x.shape)}")
+        require_equal(x.shape[-1], weight.shape[1], f"linear: x {show(x.shape)} has {x.shape[-1]} features but weight {show(weight.shape)} takes {weight.shape[1]}")
+        if bias is not None:
+            if bias.rank != 1:
+                raise ShapeError(f"linear: bias must be (out,), found {show(bias.shape)}")
+            require_equal(bias.shape[0], weight.shape[0], f"linear: bias has {bias.shape[0]} elements, weight {weight.shape[0]} rows")
+        return TensorType(x.shape[:-1] + weight.shape[:1], x.dtype)
+
+    def reference(x, weight, bias):
+        product = Matmul.reference(x, weight.T)
+        return product if bias is None else product + bias
+
+
+OPS = (Matmul, Linear)

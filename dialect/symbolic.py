@@ -1,0 +1,361 @@
+"""Symbolic sizes: integer polynomials over named axes, with floor division, remainder, min and max as further atoms.
+
+A size is an ``int`` or a `Dim`; arithmetic gives an ``int`` whenever the result is constant, so two sizes that are known to be
+equal compare equal. Every axis is at least `Symbol.minimum` (0 unless declared), which decides most comparisons.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Callable, Mapping, Union
+
+
+@dataclass(frozen=True, order=True)
+class Symbol:
+    """A named axis. Two symbols are the same when their names are."""
+
+    name: str
+    minimum: int = field(default=0, compare=False)
+    maximum: int | None = field(default=None, compare=False)
+    multiple_of: int = field(default=1, compare=False)
+    anonymous: bool = field(default=False, compare=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Call:
+    """An atom that is no axis: a `function` (floordiv, mod, min, max, broadcast) of two sizes."""
+
+    function: str
+    left: "Size"
+    right: "Size"
+
+    def __str__(self) -> str:
+        if self.function in ("min", "max", "broadcast"):
+            return f"{self.function}({self.left}, {self.right})"
+        sign = "//" if self.function == "floordiv" else "%"
+        return f"({self.left}) {sign} ({self.right})" if isinstance(self.right, Dim) else f"({self.left}) {sign} {self.right}"
+
+
+Size = Union[int, "Dim"]
+Monomial = tuple  # of atoms, sorted by their text
+
+
+class Dim:
+    """A size that is not a constant: a sum of integer multiples of products of atoms. Immutable and hashable."""
+
+    __slots__ = ("terms", "_hash")
+
+    def __init__(self, terms: Mapping[Monomial, int]):
+        self.terms = dict(terms)
+        self._hash = hash(frozenset(self.terms.items()))
+
+    @staticmethod
+    def symbol(name: str, **ranges) -> "Dim":
+        return Dim({(Symbol(name, **ranges),): 1})
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Dim) and self.terms == other.terms
+
+    def __repr__(self) -> str:
+        return f"Dim({self})"
+
+    def __str__(self) -> str:
+        parts = []
+        for monomial, factor in sorted(self.terms.items(), key=lambda item: (-len(item[0]), _text(item[0]))):
+            text = _text(monomial)
+            shown = str(factor) if not monomial else text if factor == 1 else f"-{text}" if factor == -1 else f"{factor}*{text}"
+            parts.append(shown)
+        return " + ".join(parts).replace("+ -", "- ")
+
+    # Arithmetic. Each returns an int when the result is constant.
+    def __add__(self, other: Size) -> Size:
+        return add(self, other)
+
+    def __radd__(self, other: Size) -> Size:
+        return add(other, self)
+
+    def __sub__(self, other: Size) -> Size:
+        return add(self, mul(other, -1))
+
+    def __rsub__(self, other: Size) -> Size:
+        return add(other, mul(self, -1))
+
+    def __neg__(self) -> Size:
+        return mul(self, -1)
+
+    def __mul__(self, other: Size) -> Size:
+        return mul(self, other)
+
+    def __rmul__(self, other: Size) -> Size:
+        return mul(other, self)
+
+    def __floordiv__(self, other: Size) -> Size:
+        return floordiv(self, other)
+
+    def __rfloordiv__(self, other: Size) -> Size:
+        return floordiv(other, self)
+
+    def __mod__(self, other: Size) -> Size:
+        return mod(self, other)
+
+    def __rmod__(self, other: Size) -> Size:
+        return mod(other, self)
+
+    def symbols(self) -> set[Symbol]:
+        """All axes that the size depends on."""
+        found: set[Symbol] = set()
+        for monomial in self.terms:
+            for atom in monomial:
+                if isinstance(atom, Symbol):
+                    found.add(atom)
+                else:
+                    found |= symbols_of(atom.left) | symbols_of(atom.right)
+        return found
+
+    def evaluate(self, sizes: Mapping[str, int]) -> int:
+        """The value for given sizes of the axes, by name. KeyError names an axis that is missing."""
+        return evaluate(self, lambda symbol: sizes[symbol.name])
+
+
+def symbols_of(size: Size) -> set[Symbol]:
+    return size.symbols() if isinstance(size, Dim) else set()
+
+
+def _text(monomial: Monomial) -> str:
+    return "*".join(f"({atom})" if isinstance(atom, Call) and atom.function in ("floordiv", "mod") else str(atom) for atom in monomial)
+
+
+def _terms(size: Size) -> dict[Monomial, int]:
+    if isinstance(size, Dim):
+        return size.terms
+    return {(): int(size)} if size else {}
+
+
+def _size(terms: dict[Monomial, int]) -> Size:
+    terms = {monomial: factor for monomial, factor in terms.items() if factor}
+    if not terms:
+        return 0
+    if len(terms) == 1 and () in terms:
+        return terms[()]
+    return Dim(terms)
+
+
+def add(left: Size, right: Size) -> Size:
+    terms = dict(_terms(left))
+    for monomial, factor in _terms(right).items():
+        terms[monomial] = terms.get(monomial, 0) + factor
+    return _size(terms)
+
+
+def mul(left: Size, right: Size) -> Size:
+    terms: dict[Monomial, int] = {}
+    for a, x in _terms(left).items():
+        for b, y in _terms(right).items():
+            monomial = tuple(sorted(a + b, key=str))
+            terms[monomial] = terms.get(monomial, 0) + x * y
+    return _size(terms)
+
+
+def product(sizes) -> Size:
+    return reduce(mul, sizes, 1)
+
+
+def _order(monomial: Monomial):
+    return (len(monomial), tuple(str(atom) for atom in monomial))
+
+
+def _exact_quotient(left: Size, right: Size) -> Size | None:
+    """left / right as a polynomial when the division leaves nothing, else None."""
+    divisor = _terms(right)
+    lead = max(divisor, key=_order)
+    quotient: Size = 0
+    rest = left
+    for _ in range(64):
+        if rest == 0:
+            return quotient
+        terms = _terms(rest)
+        top = max(terms, key=_order)
+        remaining = list(top)
+        for atom in lead:
+            if atom not in remaining:
+                return None
+            remaining.remove(atom)
+        if terms[top] % divisor[lead]:
+            return None
+        step = _size({tuple(remaining): terms[top] // divisor[lead]})
+        quotient = add(quotient, step)
+        rest = add(rest, mul(mul(step, right), -1))
+    return None
+
+
+def floordiv(left: Size, right: Size) -> Size:
+    if isinstance(left, int) and isinstance(right, int):
+        return left // right
+    if right == 1 or left == 0:
+        return left
+    exact = _exact_quotient(left, right)
+    if exact is not None:
+        return exact
+    if isinstance(right, int) and right > 0:  # (8*n + r) // 4 = 2*n + r // 4
+        whole = _size({m: f // right for m, f in _terms(left).items()})
+        rest = _size({m: f % right for m, f in _terms(left).items()})
+        if whole != 0:
+            return add(whole, floordiv(rest, right))
+        low, high = bounds(left)
+        if high is not None and low >= 0 and high < right:
+            return 0
+    return Dim({(Call("floordiv", left, right),): 1})
+
+
+def mod(left: Size, right: Size) -> Size:
+    if isinstance(left, int) and isinstance(right, int):
+        return left % right
+    if right == 1 or left == 0 or _exact_quotient(left, right) is not None:
+        return 0
+    if isinstance(right, int) and right > 0:
+        rest = _size({m: f % right for m, f in _terms(left).items() if (f * _multiple(m)) % right})
+        if rest != left:
+            return mod(rest, right)
+    return Dim({(Call("mod", left, right),): 1})
+
+
+def _multiple(monomial: Monomial) -> int:
+    return reduce(lambda x, y: x * y, (atom.multiple_of for atom in monomial if isinstance(atom, Symbol)), 1)
+
+
+def minimum(left: Size, right: Size) -> Size:
+    return _extreme("min", left, right)
+
+
+def maximum(left: Size, right: Size) -> Size:
+    return _extreme("max", left, right)
+
+
+def _extreme(function: str, left: Size, right: Size) -> Size:
+    smaller = less_equal(left, right)
+    if smaller is not None:
+        return left if smaller == (function == "min") else right
+    if str(right) < str(left):
+        left, right = right, left
+    return Dim({(Call(function, left, right),): 1})
+
+
+def broadcast(left: Size, right: Size) -> Size:
+    """The size that two axes broadcast to when it is not known which of them is 1."""
+    if left == right or right == 1:
+        return left
+    if left == 1:
+        return right
+    if isinstance(left, int) or isinstance(right, int):
+        return left if isinstance(left, int) else right
+    if str(right) < str(left):
+        left, right = right, left
+    return Dim({(Call("broadcast", left, right),): 1})
+
+
+def bounds(size: Size) -> tuple[int | None, int | None]:
+    """The least and greatest value that the declared ranges of the axes allow; None where there is no bound."""
+    if isinstance(size, int):
+        return size, size
+    low: int | None = 0
+    high: int | None = 0
+    for monomial, factor in size.terms.items():
+        least, most = _monomial_bounds(monomial)
+        if factor < 0:
+            least, most = most, least
+        low = None if low is None or least is None else low + factor * least
+        high = None if high is None or most is None else high + factor * most
+    return low, high
+
+
+def _monomial_bounds(monomial: Monomial) -> tuple[int | None, int | None]:
+    least: int | None = 1
+    most: int | None = 1
+    for atom in monomial:
+        low, high = _atom_bounds(atom)
+        if low is None or low < 0:
+            return None, None
+        least = least * low
+        most = None if most is None or high is None else most * high
+    return least, most
+
+
+def _atom_bounds(atom) -> tuple[int | None, int | None]:
+    if isinstance(atom, Symbol):
+        return atom.minimum, atom.maximum
+    left, right = bounds(atom.left), bounds(atom.right)
+    if atom.function == "mod":
+        return 0, None if right[1] is None else right[1] - 1
+    if atom.function == "floordiv" and right[0] is not None and right[0] > 0 and left[0] is not None and left[0] >= 0:
+        return (0 if right[1] is None else left[0] // right[1]), (None if left[1] is None else left[1] // right[0])
+    if atom.function == "min":
+        lows, highs = [left[0], right[0]], [h for h in (left[1], right[1]) if h is not None]
+        return (None if None in lows else min(lows)), (min(highs) if highs else None)
+    if atom.function in ("max", "broadcast"):
+        lows, highs = [x for x in (left[0], right[0]) if x is not None], [left[1], right[1]]
+        low = (max if atom.function == "max" else min)(lows) if lows else None
+        return low, (None if None in highs else max(highs))
+    return None, None
+
+
+def less_equal(left: Size, right: Size) -> bool | None:
+    """Whether left <= right for all sizes of the axes; None when it depends on them."""
+    low, high = bounds(add(right, mul(left, -1)))
+    if low is not None and low >= 0:
+        return True
+    return False if high is not None and high < 0 else None
+
+
+def equal(left: Size, right: Size) -> bool | None:
+    """Whether left == right for all sizes of the axes; None when it depends on them."""
+    if left == right:
+        return True
+    low, high = bounds(add(left, mul(right, -1)))
+    return False if (low is not None and low > 0) or (high is not None and high < 0) else None
+
+
+FUNCTIONS: dict[str, Callable[[int, int], int]] = {
+    "floordiv": lambda a, b: a // b if b else 0,
+    "mod": lambda a, b: a % b if b else 0,
+    "min": min,
+    "max": max,
+    "broadcast": lambda a, b: b if a == 1 else a,
+}
+
+
+def evaluate(size: Size, value_of: Callable[[Symbol], int]) -> int:
+    """The size as an int, given the value of each axis."""
+    if isinstance(size, int):
+        return size
+    total = 0
+    for monomial, factor in size.terms.items():
+        for atom in monomial:
+            if isinstance(atom, Symbol):
+                factor *= value_of(atom)
+            else:
+                factor *= FUNCTIONS[atom.function](evaluate(atom.left, value_of), evaluate(atom.right, value_of))
+        total += factor
+    return total
+
+
+def substitute(size: Size, replacement: Mapping[str, Size]) -> Size:
+    """The size with axes replaced by other sizes, simplified again."""
+    if isinstance(size, int):
+        return size
+    apply = {"floordiv": floordiv, "mod": mod, "min": minimum, "max": maximum, "broadcast": broadcast}
+    total: Size = 0
+    for monomial, factor in size.terms.items():
+        term: Size = factor
+        for atom in monomial:
+            if isinstance(atom, Symbol):
+                term = mul(term, replacement.get(atom.name, Dim({(atom,): 1})))
+            else:
+                term = mul(term, apply[atom.function](substitute(atom.left, replacement), substitute(atom.right, replacement)))
+        total = add(total, term)
+    return total

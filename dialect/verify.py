@@ -1,0 +1,88 @@
+"""The dialect's own verifier: dtype and shape rules of the declarations, reported at the op's location."""
+from __future__ import annotations
+
+from mlir import ir
+
+from ..errors import OnemlirError, VerificationError
+from .analysis import ShapeAnalysis
+from .bindings import collect_diagnostics, Diagnostic, location_text
+from .build import OpView, view
+from .declare import Op, with_sizes
+from .shapes import TensorType
+
+
+def verify(module: ir.Module) -> list[Diagnostic]:
+    """All violations of a module, first upstream's and IRDL's, then those of our declarations. Empty when it is valid."""
+    found: list[Diagnostic] = []
+    with module.context, collect_diagnostics(module.context, found):
+        try:
+            valid = module.operation.verify()
+        except ir.MLIRError as error:
+            valid = False
+            found += [Diagnostic(location_text(d.location), d.message) for d in error.error_diagnostics]
+    if not valid or found:
+        return found or [Diagnostic("", "the module is invalid")]
+    with module.context:
+        for function in module.body.operations:
+            if function.operation.name == "func.func" and len(function.operation.regions[0].blocks):
+                _Verifier(function.operation, found)
+    return found
+
+
+def check(module: ir.Module) -> None:
+    """Raises VerificationError with all violations, one a line."""
+    found = verify(module)
+    if found:
+        raise VerificationError("\n".join(map(str, found)))
+
+
+class _Verifier(ShapeAnalysis):
+    """The shape analysis, which on the way compares what is written with what the rules say."""
+
+    def __init__(self, function, found: list[Diagnostic]):
+        self.found = found
+        super().__init__(function)
+
+    def _declared(self, operation: ir.Operation) -> None:
+        op = view(operation)
+        if op is not None:
+            try:
+                self._check(op)
+            except OnemlirError as error:
+                self.found.append(Diagnostic(location_text(operation.location), f"'{operation.name}' op {error}"))
+                return
+        super()._declared(operation)
+
+    def _check(self, op: OpView) -> None:
+        declaration = op.declaration
+        _refuse_unknown_attributes(op)
+        operands = self.operand_types(op)
+        declaration.check_operands(operands)
+        if declaration.typed_by_ir:
+            return
+        attributes = declaration.check_attributes(self.attributes_of(op), operands)
+        inferred = declaration.result_types(operands, attributes)
+        for spec, expected, value in zip(declaration.results, inferred, op.results):
+            if not fits(expected, value.type):
+                raise VerificationError(f"result '{spec.name}' must be {expected} but is written as {value.type}")
+
+
+def _refuse_unknown_attributes(op: OpView) -> None:
+    renamed = op.declaration.upstream_attributes
+    known = {renamed.get(a.name, a.name) for a in op.declaration.attributes} | {"operandSegmentSizes"}
+    for name in op.operation.attributes:
+        key = name.name if hasattr(name, "name") else name
+        if key not in known and "." not in key:
+            raise VerificationError(f"has no attribute '{key}'; it has {', '.join(sorted(known - {'operandSegmentSizes'})) or 'none'}")
+
+
+def fits(expected: TensorType, written: ir.Type) -> bool:
+    """Whether a written tensor type agrees with an inferred one: equal dtype and rank, no two different fixed sizes."""
+    from . import dtypes
+
+    if not isinstance(written, ir.RankedTensorType):
+        return False
+    shaped = ir.RankedTensorType(written)
+    if shaped.rank != expected.rank or str(shaped.element_type) != dtypes.MLIR_NAMES[expected.dtype]:
+        return False
+    return all(shaped.is_dynamic_dim(i) or not isinstance(size, int) or size == shaped.get_dim_size(i) for i, size in enumerate(expected.shape))

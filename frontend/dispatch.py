@@ -1,0 +1,96 @@
+"""One call of an op: computed at once with its `reference`, or added to the recording that is under way."""
+from __future__ import annotations
+
+import threading
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+
+from ..dialect.calling import bind_arguments, common_dtype
+from ..dialect.declare import Op
+from ..dialect.shapes import TensorType
+
+_state = threading.local()
+
+
+def current_recorder():
+    """The recorder of this thread, or None."""
+    return getattr(_state, "recorder", None)
+
+
+def set_recorder(recorder) -> None:
+    _state.recorder = recorder
+
+
+def call(op: type[Op], args: Sequence, keywords: Mapping[str, Any]):
+    """A call with the arguments as the user wrote them."""
+    operands, attributes = bind_arguments(op, args, keywords)
+    return apply(op, operands, attributes)
+
+
+def apply(op: type[Op], operands: Sequence, attributes: Mapping[str, Any]):
+    """An op on tensors, arrays and Python scalars. Returns a Tensor, a tuple of them, or None."""
+    recorder = current_recorder()
+    if recorder is not None and recorder.takes(operands, attributes):
+        return recorder.apply(op, operands, attributes)
+    return _eager(op, operands, attributes)
+
+
+def _eager(op: type[Op], operands: Sequence, attributes: Mapping[str, Any]):
+    from . import autograd
+    from .tensor import Tensor
+
+    tensors = promote(op, operands)
+    types = [None if t is None else TensorType(t._array.shape, t._array.dtype) for t in tensors]
+    op.check_operands(types)
+    checked = op.check_attributes(attributes, types)
+    results = op.result_types(types, checked)
+    arrays = op.reference(**op.named_operands([None if t is None else t._array for t in tensors]), **checked)
+    arrays = arrays if isinstance(arrays, tuple) else (arrays,)
+    outputs = tuple(Tensor._wrap(_as_result(a, t)) for a, t in zip(arrays, results))
+    autograd.record(op, tensors, checked, outputs)
+    return outputs if len(outputs) > 1 else outputs[0] if outputs else None
+
+
+def _as_result(array, type: TensorType) -> np.ndarray:
+    return np.asarray(array, type.dtype)
+
+
+def promote(op: type[Op], operands: Sequence) -> list:
+    """Operands as eager tensors, those that share a dtype variable cast to their common dtype (differentiably)."""
+    from .tensor import Tensor
+
+    pairs = list(op.operand_specs([normalize(o) for o in operands]))
+    groups: dict[str, list] = {}
+    for spec, value in pairs:
+        if spec.variable and value is not None:
+            groups.setdefault(spec.variable, []).append(value)
+    tensors = []
+    for spec, value in pairs:
+        if value is None:
+            tensors.append(None)
+            continue
+        dtype = common_dtype(groups[spec.variable] if spec.variable else [value], spec.dtypes)
+        if not isinstance(value, Tensor):
+            value = Tensor._wrap(np.asarray(value, dtype))
+        elif value.dtype != dtype:
+            value = value.astype(dtype)
+        tensors.append(value)
+    return tensors
+
+
+def normalize(value):
+    """Lists as arrays, numpy scalars as rank-0 arrays; tensors, arrays and Python scalars as they are."""
+    if value is None or isinstance(value, (bool, int, float)) or hasattr(value, "_array"):
+        return value
+    if isinstance(value, (list, tuple, np.generic)):
+        from .tensor import tensor
+
+        return tensor(value)
+    if isinstance(value, np.ndarray):
+        return value
+    if hasattr(value, "__index__"):
+        return value.__index__()
+    from .tensor import tensor
+
+    return tensor(value)

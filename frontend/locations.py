@@ -1,0 +1,34 @@
+"""The line of the user's program that is being executed."""
+from __future__ import annotations
+
+import linecache
+import pathlib
+import sys
+from dataclasses import dataclass
+
+_ROOT = pathlib.Path(__file__).resolve().parent.parent
+_OURS = tuple(str(_ROOT / folder) + "/" for folder in ("frontend", "dialect", "lowering", "runtime", "cli")) + (str(_ROOT / "traced.py"), str(_ROOT / "__init__.py"))
+
+
+@dataclass(frozen=True)
+class UserLine:
+    """File and line of the user's code, with its text."""
+
+    filename: str
+    line: int
+
+    @property
+    def text(self) -> str:
+        return linecache.getline(self.filename, self.line).strip()
+
+    def __str__(self) -> str:
+        place = f"{self.filename}:{self.line}"
+        return f"{place}: {self.text}" if self.text else place
+
+
+def user_line() -> UserLine:
+    """The innermost frame that is not the library's own."""
+    frame = sys._getframe(1)
+    while frame is not None and (frame.f_code.co_filename.startswith(_OURS) or frame.f_code.co_filename.startswith("<frozen")):
+        frame = frame.f_back
+    return UserLine("<unknown>", 0) if frame is None else UserLine(frame.f_code.co_filename, frame.f_lineno)

@@ -1,0 +1,20 @@
+"""The seeded generator behind initialisation and eager random ops."""
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+_state = threading.local()
+
+
+def generator() -> np.random.Generator:
+    """This thread's random generator; `manual_seed` starts it anew."""
+    if not hasattr(_state, "generator"):
+        _state.generator = np.random.default_rng()
+    return _state.generator
+
+
+def manual_seed(seed: int) -> None:
+    """Start this thread's generator from `seed`: the same seed gives the same numbers."""
+    _state.generator = np.random.default_rng(seed)

@@ -1,0 +1,186 @@
+"""`trace` and `Tracer`: recording a function, a module, or ops one by one."""
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+from mlir import ir
+
+from ..dialect.program import Program
+from ..errors import OnemlirError, TraceError
+from .nn.module import Module
+from .recording import Recorder, recording
+from .tensor import Tensor
+from .tree import flatten, rebuild, to_json
+
+
+class Tracer:
+    """Records ops by hand: `input`, then ops on what it returns, then `output`, then `finish`."""
+
+    def __init__(self, on_read: str = "error"):
+        self.recorder = Recorder(on_read)
+        self._outputs: list[tuple[str, Tensor]] = []
+        self._scope = recording(self.recorder)
+        self._scope.__enter__()
+        self._open = True
+
+    def input(self, name: str, example, axes: Sequence[str | None] | None = None) -> Tensor:
+        """An input of the graph with the example's dtype and sizes; `axes` names those that stay symbolic."""
+        return self.recorder.add_input(name, example_array(example), check_axes(axes, np.ndim(example_array(example)), name))
+
+    def output(self, name: str, tensor: Tensor) -> None:
+        """Give the graph an output."""
+        if any(name == other for other, _ in self._outputs):
+            raise TraceError(f"output '{name}' is given twice")
+        self._outputs.append((name, tensor))
+
+    def finish(self) -> Program:
+        """End the recording."""
+        try:
+            return self.recorder.finish(self._outputs)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Leave the recording without a result."""
+        if self._open:
+            self._open = False
+            self._scope.__exit__(None, None, None)
+
+    def __enter__(self) -> "Tracer":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+
+def record(function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes, on_read: str, static: Mapping[str, Any]) -> Program:
+    """Record ``function(*examples, **keywords, **static)``; leaves of examples and keywords that are tensors are inputs."""
+    recorder = Recorder(on_read)
+    with evaluation_mode(function), recording(recorder):
+        name_parameters(recorder, function)
+        arguments, named = add_inputs(recorder, function, examples, keywords, axes)
+        result = function(*arguments, **named, **static)
+        leaves: list = []
+        structure = flatten(result, _is_tensor, leaves, static=_refuse_output)
+        return recorder.finish(list(zip(output_names(leaves), (t for _, t in leaves))), to_json(structure))
+
+
+def _is_tensor(value) -> bool:
+    return isinstance(value, Tensor)
+
+
+def _is_array(value) -> bool:
+    return isinstance(value, (Tensor, np.ndarray)) or hasattr(value, "__dlpack__")
+
+
+def _refuse_output(path: str, value) -> None:
+    if not isinstance(value, (bool, int, float, str)):
+        raise TraceError(f"the function returned {type(value).__name__} at '{path or 'the top'}': outputs are tensors in tuples, lists, dicts")
+
+
+def output_names(leaves: Sequence[tuple[str, Tensor]]) -> list[str]:
+    """Names of outputs: ``output`` for a single one, dict keys by themselves, positions as ``output_0``."""
+    if len(leaves) == 1 and not leaves[0][0]:
+        return ["output"]
+    return [f"output_{path}" if path[:1].isdigit() else path for path, _ in leaves]
+
+
+def add_inputs(recorder: Recorder, function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes):
+    """Arguments for the call with tensors replaced by recorded inputs."""
+    parameters = parameter_names(function, len(examples))
+    leaves: list = []
+    values = dict(zip(parameters, examples)) | dict(keywords)
+    structures = {name: flatten(value, _is_array, leaves, name) for name, value in values.items()}
+    names = [path for path, _ in leaves]
+    shown = ["input"] if len(leaves) == 1 and len(examples) == 1 and names == parameters[:1] else names
+    per_input = axes_by_input(axes, shown, names)
+    tensors = []
+    for name, (path, example) in zip(shown, leaves):
+        array = example_array(example)
+        tensors.append(recorder.add_input(name, array, check_axes(per_input.get(name), array.ndim, name)))
+    arguments = [rebuild(structures[name], tensors) for name in parameters[:len(examples)]]
+    return arguments, {name: rebuild(structures[name], tensors) for name in keywords}
+
+
+def axes_by_input(axes, shown: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+    """`axes` as given (one tuple, one per input, or a mapping by name) by input name. TraceError for a name that no input has."""
+    if axes is None:
+        return {}
+    if isinstance(axes, Mapping):
+        renamed = dict(zip(names, shown))
+        for name in axes:
+            if name not in renamed and name not in shown:
+                raise TraceError(f"axes are given for '{name}', but the inputs are {', '.join(map(repr, shown))}")
+        return {renamed.get(name, name): value for name, value in axes.items()}
+    if len(shown) == 1 and not (len(axes) == 1 and isinstance(axes[0], (tuple, list))):
+        return {shown[0]: axes}
+    if len(axes) != len(shown) or not all(a is None or isinstance(a, (tuple, list)) for a in axes):
+        raise TraceError(f"axes must be a mapping, or one tuple for each of the inputs {', '.join(map(repr, shown))}; found {axes!r}")
+    return dict(zip(shown, axes))
+
+
+def check_axes(axes, rank: int, name: str):
+    if axes is not None and len(axes) != rank:
+        raise TraceError(f"axes {tuple(map(str, axes))} of '{name}' name {len(axes)} axes, but the example has {rank}")
+    return axes
+
+
+def example_array(example) -> np.ndarray:
+    """The example's data, as a copy that the program cannot change."""
+    if isinstance(example, Tensor) and example.is_recorded:
+        raise TraceError("an example must have data, found a recorded tensor")
+    return Tensor(example)._array
+
+
+def parameter_names(function: Callable, count: int) -> list[str]:
+    """Names of the first `count` positional parameters of the function or the module's forward."""
+    target = function.forward if isinstance(function, Module) else function
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):
+        return [f"input_{i}" for i in range(count)]
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    variadic = next((p.name for p in parameters if p.kind == p.VAR_POSITIONAL), "input")
+    return [names[i] if i < len(names) else f"{variadic}_{i - len(names)}" for i in range(count)]
+
+
+def modules_of(function: Callable) -> list[tuple[str, Module]]:
+    """Modules whose parameters the recording should know by name: the function itself, its owner, or what its closure holds."""
+    if isinstance(function, Module):
+        return [("", function)]
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, Module):
+        return [("", owner)]
+    try:
+        captured = inspect.getclosurevars(function)
+    except TypeError:
+        return []
+    return [(name, v) for scope in (captured.nonlocals, captured.globals) for name, v in scope.items() if isinstance(v, Module)]
+
+
+def name_parameters(recorder: Recorder, function: Callable) -> None:
+    modules = modules_of(function)
+    for prefix, module in modules:
+        prefix = f"{prefix}." if prefix and len(modules) > 1 else ""
+        for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+            recorder.parameter_names.setdefault(id(tensor), prefix + name)
+        for path, child in module.named_modules():
+            recorder.module_paths.setdefault(id(child), prefix + path)
+
+
+class evaluation_mode:
+    """Context in which the modules of a function are in evaluation mode; their modes come back at the end, also after an error."""
+
+    def __init__(self, function: Callable):
+        self.modules = [m for _, top in modules_of(function) for m in top.modules()] if isinstance(function, Module) else []
+
+    def __enter__(self):
+        self.before = [m.training for m in self.modules]
+        for m in self.modules:
+            object.__setattr__(m, "training", False)
+
+    def __exit__(self, *_):
+        for m, training in zip(self.modules, self.before):
+            object.__setattr__(m, "training", training)

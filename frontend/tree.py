@@ -1,0 +1,76 @@
+"""Nested containers of tensors: flattening to leaves with paths, and rebuilding.
+
+A structure is JSON-able: ``{"tuple": [...]}``, ``{"list": [...]}``, ``{"dict": {...}}``, ``{"none": true}``, ``{"value": v}`` for
+plain Python scalars, and an int for the leaf of that number. Dataclasses and named tuples are ``{"record": class, "fields": {...}}``.
+"""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Iterator
+
+Structure = Any
+
+
+def flatten(value, is_leaf: Callable[[Any], bool], leaves: list, path: str = "", static: Callable | None = None) -> Structure:
+    """The structure of `value`; leaves are appended to `leaves` as (path, leaf).
+
+    Values that are neither containers, leaves, None, nor str/int/float/bool go to `static(path, value)`, which may raise.
+    """
+    if is_leaf(value):
+        leaves.append((path, value))
+        return len(leaves) - 1
+    join = lambda key: f"{path}.{key}" if path else str(key)
+    if value is None:
+        return {"none": True}
+    if isinstance(value, dict):
+        return {"dict": {str(k): flatten(v, is_leaf, leaves, join(k), static) for k, v in value.items()}}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return {"record": type(value), "fields": {k: flatten(v, is_leaf, leaves, join(k), static) for k, v in fields.items()}}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return {"record": type(value), "fields": {k: flatten(getattr(value, k), is_leaf, leaves, join(k), static) for k in value._fields}}
+    if isinstance(value, (list, tuple)):
+        items = [flatten(v, is_leaf, leaves, join(i), static) for i, v in enumerate(value)]
+        return {"tuple" if isinstance(value, tuple) else "list": items}
+    if static is not None:
+        static(path, value)
+    return {"value": value}
+
+
+def rebuild(structure: Structure, leaves: list):
+    """The value whose structure this is, with other leaves."""
+    if isinstance(structure, int):
+        return leaves[structure]
+    if "none" in structure:
+        return None
+    if "value" in structure:
+        return structure["value"]
+    if "dict" in structure:
+        return {k: rebuild(v, leaves) for k, v in structure["dict"].items()}
+    if "record" in structure:
+        fields = {k: rebuild(v, leaves) for k, v in structure["fields"].items()}
+        return structure["record"](**fields) if isinstance(structure["record"], type) else fields
+    kind, items = next(iter(structure.items()))
+    rebuilt = [rebuild(v, leaves) for v in items]
+    return tuple(rebuilt) if kind == "tuple" else rebuilt
+
+
+def to_json(structure: Structure) -> Structure:
+    """The structure with classes replaced by dicts, so that it can be written to a file."""
+    if isinstance(structure, dict):
+        if "record" in structure:
+            return {"dict": {k: to_json(v) for k, v in structure["fields"].items()}}
+        return {k: to_json(v) for k, v in structure.items()}
+    return [to_json(v) for v in structure] if isinstance(structure, list) else structure
+
+
+def paths(structure: Structure) -> Iterator[int]:
+    """Numbers of the leaves in order."""
+    if isinstance(structure, int) and not isinstance(structure, bool):
+        yield structure
+    elif isinstance(structure, dict):
+        for value in structure.values():
+            yield from paths(value)
+    elif isinstance(structure, list):
+        for value in structure:
+            yield from paths(value)

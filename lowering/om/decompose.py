@@ -1,0 +1,60 @@
+"""`om-decompose`: composite ops become ops that have a lowering.
+
+    %1 = "om.softmax"(%0) {axis = 1 : i64}        %1 = "om.max"(%0) ...
+                                             ->   %2 = "om.subtract"(%0, %1) ...
+"""
+from __future__ import annotations
+
+from typing import Container
+
+from mlir import ir
+from mlir.dialects import tensor
+
+from ...dialect.analysis import ShapeAnalysis
+from ...dialect.build import mlir_type, OpView
+from ...dialect.declare import Op
+from ...dialect.graph import GraphBuilder, Node
+from ..decompositions import DECOMPOSITIONS
+
+
+def decompose(function: ir.Operation, keep: Container[type[Op]] = ()) -> bool:
+    """Replace each op that has a decomposition and is not in `keep`, until none is left. Returns whether anything changed."""
+    changed = False
+    while _once(function, keep):
+        changed = True
+    return changed
+
+
+def _once(function: ir.Operation, keep: Container[type[Op]]) -> bool:
+    found: list[tuple[OpView, list, dict]] = []
+
+    def collect(op: OpView, operands, attributes, results):
+        if op.declaration in DECOMPOSITIONS and op.declaration not in keep:
+            found.append((op, operands, attributes))
+
+    analysis = ShapeAnalysis(function, collect)
+    for op, operands, attributes in found:
+        _replace(op, operands, attributes, builder_for(analysis, op.location))
+    return bool(found)
+
+
+def builder_for(analysis: ShapeAnalysis, location: ir.Location) -> GraphBuilder:
+    """A graph builder that knows every axis of an analysed function."""
+    builder = GraphBuilder(lambda: location)
+    for value, type in analysis.tensors.items():
+        builder.node(value, type)
+    for value, size in analysis.sizes.items():
+        if not isinstance(size, int):
+            builder.index_origin(value, size)
+    return builder
+
+
+def _replace(op: OpView, operands, attributes, builder: GraphBuilder) -> None:
+    declaration = op.declaration
+    nodes = [None if v is None else Node(v, t, builder) for v, t in zip(op.operands, operands)]
+    with ir.InsertionPoint(op.operation), op.location:
+        results = DECOMPOSITIONS[declaration](builder.ops, **declaration.named_operands(nodes), **attributes)
+        for old, new in zip(op.results, results if isinstance(results, tuple) else (results,)):
+            value = new.value if new.value.type == old.type else tensor.CastOp(old.type, new.value).result
+            old.replace_all_uses_with(value)
+    op.operation.erase()

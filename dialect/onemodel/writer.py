@@ -18,7 +18,7 @@ from .report import entry_of, quote, refusal
 GRAPH_ENTRY = "graph.mlir"
 WEIGHTS_ENTRY = "weights.safetensors"
 LARGEST_GRAPH = 256 << 20
-_CHUNK_BYTES = 16 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 def write(path: str | os.PathLike, manifest: Mapping, graph: str, weights: Mapping[str, np.ndarray]) -> None:
@@ -26,7 +26,7 @@ def write(path: str | os.PathLike, manifest: Mapping, graph: str, weights: Mappi
 
     `manifest` has the keys described in `onemlir.dialect.onemodel.manifest`; those that the writer sets are overwritten,
     so what `read` gave can be written again. `weights` is streamed: it is asked for one array at a time, twice (its
-    shape, then its data), and no more than 16 MB of it are copied.
+    shape, then its data), and no more than a few MB of it are copied.
     Raises FormatError for content that the format cannot hold.
     """
     path = os.fspath(path)

@@ -1,0 +1,99 @@
+"""exp, exp2, expm1 and what is made of exp alone: sigmoid.
+
+Range reduction (Cody and Waite, 1980): x = n ln 2 + r with |r| <= ln 2 / 2, n from adding 1.5 * 2**fraction, and ln 2 in
+two parts under fused multiply-adds. Then e**r = 1 + r + r*r*q(r) with a minimax polynomial q (`EXP` of `fit.py`), and the
+scale 2**n is made from the bits of the rounded sum. The scale is applied in two factors, so that results next to overflow
+and subnormal results are rounded only once.
+"""
+
+from __future__ import annotations
+
+from . import coefficients
+from .expansion import expansion
+from .expression import Expr, at_least, at_most, choose, polynomial, select
+
+LOG2_E = 1.4426950408889634
+LN2 = {32: (0.693147182464599609375, -1.904654299957768e-09), 64: (0.6931471805599453, 2.3190468138462996e-17)}
+# Beyond these the result is infinite, or zero; where it is subnormal the scale needs a detour.
+HIGHEST = {32: 89.0, 64: 710.0}
+LOWEST = {32: -104.5, 64: -746.0}
+SMALL = {32: -86.0, 64: -707.0}
+DETOUR = {32: 64, 64: 128}
+
+
+def reduced(x: Expr) -> tuple[Expr, Expr]:
+    """r and the sum in whose low bits n stands; |x| must be below 2**(fraction - 1) or NaN."""
+    bits, magic = x.format.bits, x.format.magic
+    high, low = LN2[bits]
+    total = x.fma(LOG2_E, magic)
+    n = total - magic
+    return n.fma(-low, n.fma(-high, x)), total
+
+
+def power_of_two(total: Expr, offset: int | Expr = 0) -> Expr:
+    """2**(n + offset), n being the low bits of `total`; an expression `offset` holds bits of a power already."""
+    bits = total.format.power_of_two(offset) if isinstance(offset, int) else offset
+    return ((total.as_bits() << total.format.fraction) + bits).as_float()
+
+
+def exp_minus_one(r: Expr) -> Expr:
+    """e**r - 1 for |r| <= ln 2 / 2."""
+    return (r * r).fma(polynomial(r, coefficients.EXP[r.format.bits]), r)
+
+
+def exp_reduced(r: Expr) -> Expr:
+    """e**r for |r| <= ln 2 / 2."""
+    return polynomial(r, coefficients.EXP[r.format.bits]).fma(r, 1.0).fma(r, 1.0)
+
+
+def scaled(mantissa: Expr, total: Expr, small: Expr) -> Expr:
+    """mantissa * 2**n, rounded once; `small` says where 2**n may be subnormal."""
+    fmt = mantissa.format
+    detour = DETOUR[fmt.bits]
+    offset = choose(small, fmt.power_of_two(detour - 1), fmt.power_of_two(-1), like=total.as_bits())
+    factor = choose(small, 2.0 ** (1 - detour), 2.0, like=mantissa)
+    return mantissa * power_of_two(total, offset) * factor
+
+
+@expansion("math.exp", ulp={32: 1.0, 64: 1.0})
+def exp(x: Expr) -> Expr:
+    """e**x; overflow gives inf, results below the smallest subnormal give 0."""
+    bits = x.format.bits
+    x = at_least(at_most(x, HIGHEST[bits]), LOWEST[bits])
+    r, total = reduced(x)
+    return scaled(exp_reduced(r), total, x < SMALL[bits])
+
+
+def exp_of_negative(x: Expr) -> Expr:
+    """e**x for x <= 0, zero where it would be subnormal."""
+    fmt = x.format
+    r, total = reduced(at_least(x, SMALL[fmt.bits]))
+    return select(x < SMALL[fmt.bits], 0.0, exp_reduced(r) * power_of_two(total))
+
+
+@expansion("math.exp2", ulp={32: 1.0, 64: 1.0})
+def exp2(x: Expr) -> Expr:
+    """2**x: x = n + r exactly, 2**r = 1 + r*c(r) (`EXP2`)."""
+    fmt = x.format
+    x = at_least(at_most(x, fmt.bias + 1.0), -(fmt.bias + fmt.fraction + 1.0))
+    total = x + fmt.magic
+    r = x - (total - fmt.magic)
+    mantissa = polynomial(r, coefficients.EXP2[fmt.bits]).fma(r, 1.0)
+    return scaled(mantissa, total, x < 3.0 - fmt.bias)
+
+
+@expansion("math.expm1", ulp={32: 1.5, 64: 1.5})
+def expm1(x: Expr) -> Expr:
+    """e**x - 1 = 2**n (e**r - 1) + (2**n - 1), half of which is computed so that 2**n cannot overflow."""
+    fmt = x.format
+    bounded = at_least(at_most(x, HIGHEST[fmt.bits]), -(fmt.fraction + 4.0))
+    r, total = reduced(bounded)
+    half = power_of_two(total, -1)
+    return (half.fma(exp_minus_one(r), half - 0.5) * 2.0).copysign(x)
+
+
+@expansion("sigmoid", ulp={32: 2.0, 64: 2.0})
+def sigmoid(x: Expr) -> Expr:
+    """1 / (1 + e**-x), from e**-|x| so that nothing overflows and small results keep their digits."""
+    e = exp.on(-abs(x))
+    return select(x < 0.0, e, 1.0) / (e + 1.0)

@@ -101,9 +101,11 @@ def spec(dtype="F32", shape=(2,), data_offsets=(0, 8)):
 @pytest.mark.parametrize(
     ("header", "size", "message"),
     [
-        ({"a": spec(), "b": spec(data_offsets=(4, 12))}, 12, "weight 'b': found data at offset 4, which overlaps the one before; expected offset 8"),
+        ({"a": spec(), "b": spec(data_offsets=(4, 12))}, 12,
+         "'b': found data at offset 4, which overlaps the one before; expected offset 8"),
         ({"a": spec(), "b": spec()}, 8, "which overlaps the one before"),
-        ({"a": spec(data_offsets=(8, 16))}, 16, "weight 'a': found data at offset 8, which leaves a hole before it; expected offset 0"),
+        ({"a": spec(data_offsets=(8, 16))}, 16,
+         "'a': found data at offset 8, which leaves a hole before it; expected offset 0"),
         ({"a": spec(), "b": spec(data_offsets=(12, 20))}, 20, "leaves a hole"),
         ({"a": spec()}, 16, "found 16 bytes of data; expected 8, where the last weight ends"),
         ({"a": spec()}, 4, "found 4 bytes of data; expected 8"),
@@ -132,7 +134,8 @@ def spec(dtype="F32", shape=(2,), data_offsets=(0, 8)):
         ({"__metadata__": {"a": 1}}, 0, "found __metadata__ {'a': 1}; expected an object whose values are text"),
         ({"__metadata__": []}, 0, "found __metadata__ []"),
         ({"\ud800": spec()}, 8, "a lone surrogate"),
-        ({"a": spec("U8", (1,), (0, 1)), "b": spec("F32", (1,), (1, 5))}, 5, "weight 'b': found data at offset 1; expected a multiple of 4"),
+        ({"a": spec("U8", (1,), (0, 1)), "b": spec("F32", (1,), (1, 5))}, 5,
+         "weight 'b': found data at offset 1; expected a multiple of 4"),
     ],
 )
 def test_safetensors_tricks(forge, header, size, message):

@@ -130,7 +130,7 @@ def arrays(draw):
     size = int(np.prod(shape)) * dtype.itemsize
     raw = draw(st.binary(min_size=size, max_size=size))
     array = np.frombuffer(raw, np.uint8)
-    array = (array & 1).view(bool) if dtype == bool else array.view(dtype)
+    array = (array & 1).view(bool) if dtype == np.bool_ else array.view(dtype)
     array = array.reshape(shape).transpose(draw(st.permutations(range(len(shape)))))
     swap = draw(st.booleans()) and dtype.kind in "iuf" and dtype.itemsize > 1
     return array.astype(dtype.newbyteorder(">")) if swap else array
@@ -268,7 +268,7 @@ def test_a_new_file_has_the_usual_permissions(forge):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (dict(weights={"x": np.zeros(2, np.complex64)}), "weights.safetensors: found dtype complex64 of weight 'x'; expected one of bool, "),
+        (dict(weights={"x": np.zeros(2, np.complex64)}), "found dtype complex64 of weight 'x'; expected one of bool, "),
         (dict(weights={"x": np.array(["text"])}), "found dtype <U4 of weight 'x'"),
         (dict(weights={"x": np.array([object()])}), "found dtype object of weight 'x'"),
         (dict(weights={"x": [1.0]}), "found a list for weight 'x'; expected a numpy array"),
@@ -304,6 +304,6 @@ def test_metadata_nested_too_deep(forge):
 
 
 def test_importing_needs_no_compiler():
-    code = "import sys, onemlir.dialect.onemodel.reader; print(any(m.split('.')[0] in ('mlir', 'torch', 'onnx') for m in sys.modules))"
+    code = "import sys, onemlir.dialect.onemodel; print({'mlir', 'torch', 'onnx', 'safetensors'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert done.stdout.strip() == "set()"

@@ -280,3 +280,19 @@ def both(first, second):
     if isinstance(second, bool):
         return first if second else False
     return arith.andi(first, second)
+
+
+def vector_element(vec):
+    return ir.VectorType(vec.type).element_type
+
+
+def collapse(buffer, groups):
+    """Collapse groups of axes."""
+    shape = ir.MemRefType(buffer.type).shape
+    sizes = []
+    for group in groups:
+        size = 1
+        for axis in group:
+            size = DYNAMIC if DYNAMIC in (size, shape[axis]) else size * shape[axis]
+        sizes.append(size)
+    return memref.collapse_shape(ir.MemRefType.get(sizes, element_type(buffer)), buffer, groups)

@@ -119,7 +119,7 @@ class _Product:
         self.plan = plan(shape, b.element_type(bm), self.accumulator, self.out, target)
         self.m = b.dim(c, shape.batch)
         self.n = b.dim(c, shape.batch + 1)
-        self.k = b.dim(a, shape.batch + (0 if shape.a_transposed else 1))
+        self.k = b.dim(a, (0 if shape.a_shared else shape.batch) + (0 if shape.a_transposed else 1))
         self.kind = b.vector_type(self.plan.lanes, self.accumulator)
 
     def emit(self):
@@ -258,6 +258,6 @@ class _Product:
         def scalar(step, r):
             at_step, line = b.add(k, step), b.add(row, r)
             where = [at_step, line] if self.shape.a_transposed else [line, at_step]
-            return b.widen(b.load(self.a, [*self.batch, *where]), self.accumulator, self.shape.a_unsigned)
+            return b.widen(b.load(self.a, where if self.shape.a_shared else [*self.batch, *where]), self.accumulator, self.shape.a_unsigned)
 
         return scalar

@@ -16,12 +16,17 @@ class Place:
     axis: int
     lanes: int
     mask: object = None
+    pixels: bool = False
+    """Axis 2 is axes 2 and 3 of the output in one; `width` is the size of axis 3."""
+    width: object = None
 
     def operand(self, buffer, axes):
         """The vector of another operand at this place. `axes[i]` is the output axis that its axis i follows, None for an axis of size 1.
 
         An operand that does not follow the lanes is one scalar, broadcast; one that follows them along its last axis is one vector.
         """
+        if self.pixels:
+            return self._of_pixels(buffer, list(axes))
         indices = [0 if axis is None else self.indices[axis] for axis in axes]
         if self.axis not in axes:
             return b.broadcast(b.load(buffer, indices), self.lanes)
@@ -29,6 +34,26 @@ class Place:
         if position == len(axes) - 1:
             return b.load_vector(buffer, indices, self.lanes, self.mask)
         return self._strided(buffer, indices, position)
+
+    def _of_pixels(self, buffer, axes):
+        """Axes 2 and 3 both followed, in order and last: one vector. Neither: a scalar. One of them: lane by lane."""
+        if axes[-2:] == [2, 3]:
+            flat = Place(self.indices, self.axis, self.lanes, self.mask)
+            rank = len(axes)
+            groups = [[axis] for axis in range(rank - 2)] + [[rank - 2, rank - 1]]
+            return flat.operand(b.collapse(buffer, groups), axes[:-1])
+        if 2 not in axes and 3 not in axes:
+            return b.broadcast(b.load(buffer, [0 if axis is None else self.indices[axis] for axis in axes]), self.lanes)
+        return self._lane_by_lane(buffer, axes)
+
+    def _lane_by_lane(self, buffer, axes):
+        result = b.zero(b.vector_type(self.lanes, b.element_type(buffer)))
+        for lane in range(self.lanes):
+            pixel = b.add(self.indices[2], lane)
+            position = {0: self.indices[0], 1: self.indices[1], 2: b.div(pixel, self.width), 3: b.rem(pixel, self.width), None: 0}
+            at = [b.minimum(position[axis], b.sub(b.dim(buffer, i), 1)) for i, axis in enumerate(axes)]
+            result = vector.insert(b.load(buffer, at), result, dynamic_position=[], static_position=[lane])
+        return result
 
     def _strided(self, buffer, indices, position):
         result = b.zero(b.vector_type(self.lanes, b.element_type(buffer)))

@@ -17,6 +17,8 @@ class MatmulShape:
     batch: int = 0
     b: str = "packed"
     a_transposed: bool = False
+    a_shared: bool = False
+    """A has no batch axes."""
     a_unsigned: bool = False
     b_unsigned: bool = False
 

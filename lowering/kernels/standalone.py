@@ -34,7 +34,7 @@ class Compiled:
         table = (ctypes.c_void_p * len(arrays))(*[ctypes.cast(p, ctypes.c_void_p) for p in pointers])
         entry = self._packed
 
-        def call(_keep=(arrays, descriptors, pointers, table)):
+        def call(_keep=(self, arrays, descriptors, pointers)):
             entry(table)
 
         return call

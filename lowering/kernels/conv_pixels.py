@@ -1,0 +1,279 @@
+"""Convolution with vectors along the filters: a register tile is `columns` pixels x `vectors` vectors of filters.
+
+Pixels are broadcast out of the input where it lies, so NCHW and blocked inputs, strides and dilations cost the same, and there is no padded
+copy: taps that fall outside the image are left out, in Python where the width is known. The sums of a chunk (one panel of filters, a band of
+output rows) go to a stash on the stack, [pixel][filter], and from there through 16x16 transposes to NCHW, with the epilogue.
+"""
+
+from mlir.dialects import arith
+
+from . import build as b
+from . import tile
+from .conv_plan import pixel_plan
+from .pack import accumulator_type
+from .place import Place, finish
+from .transpose import transpose_square
+
+
+class PixelConvolution:
+    def __init__(self, x, filter, y, shape, epilogue, target):
+        self.x, self.filter, self.y, self.shape, self.epilogue = x, filter, y, shape, epilogue
+        self.plan = pixel_plan(shape, b.element_type(x), target)
+        self.accumulator = accumulator_type(b.element_type(x))
+        self.kind = b.vector_type(self.plan.lanes, self.accumulator)
+        self.size = b.dim(x, 2), b.dim(x, 3)
+        self.out = b.dim(y, 2), b.dim(y, 3)
+        self.per_group = shape.filters // shape.groups
+        self.panels = -(-self.per_group // self.plan.width)
+        self.blocks = shape.channels // shape.groups // self.plan.inner
+
+    # --- chunks -------------------------------------------------------------------------------------------------------------------
+
+    def emit(self):
+        plan = self.plan
+        self.band_columns = self.out[1] if plan.band_columns is None else plan.band_columns
+        grid = [b.dim(self.x, 0), self.shape.groups, self.panels, b.ceil_div(self.out[0], plan.band_rows), b.ceil_div(self.out[1], self.band_columns)]
+        count = 1
+        for size in grid:
+            count = b.mul(count, size)
+        b.parallel(count, lambda chunk: self._chunk(*b.split(chunk, *grid)))
+
+    def _chunk(self, image, group, panel, band, column_band):
+        plan = self.plan
+        self.image, self.group, self.panel = image, group, panel
+        pixels = plan.band_rows * self.band_columns
+        self.stash = b.stack((-(-pixels // plan.lanes) * plan.lanes, plan.width), self.accumulator)
+        self.top, self.left = b.mul(band, plan.band_rows), b.mul(column_band, self.band_columns)
+        self.rows = self._extent(self.out[0], plan.band_rows, self.top)
+        self.columns = self._extent(self.out[1], self.band_columns, self.left)
+        b.loop(0, self.blocks, plan.channel_blocks, self._channels)
+        if self.shape.layout_out == "blocked":
+            self._store_blocked()
+        else:
+            self._store_planes()
+
+    def _extent(self, size, most, start):
+        return most if b.known(size) and size % most == 0 else b.minimum(most, b.sub(size, start))
+
+    def _channels(self, first):
+        plan = self.plan
+        count = plan.channel_blocks if self.blocks % plan.channel_blocks == 0 else b.minimum(plan.channel_blocks, b.sub(self.blocks, first))
+        if plan.rows > 1:
+            for top, height, taps in self._row_tiles():
+                b.loop(top[0], top[1], height, lambda y, height=height, taps=taps: self._row(y, height, taps, first, count))
+        else:
+            b.loop(self.top, b.add(self.top, self.rows), 1, lambda y: self._row(y, 1, self._tap_rows(y), first, count))
+
+    # --- which taps lie inside the image ------------------------------------------------------------------------------------------
+
+    def _inside(self, axis, position, tap):
+        """Whether a tap of an output position, both known, lies inside the image."""
+        shape = self.shape
+        return 0 <= position * shape.strides[axis] - shape.pads[axis] + tap * shape.dilations[axis] < self.size[axis]
+
+    def _row_tiles(self):
+        """Tiles of several rows of a small image, those with the same taps inside together: ((first, end), rows, taps by row)."""
+        tiles = []
+        for y in range(0, self.out[0], self.plan.rows):
+            height = min(self.plan.rows, self.out[0] - y)
+            taps = tuple(tuple(self._inside(0, y + r, ky) for ky in range(self.shape.kernel[0])) for r in range(height))
+            tiles.append((y, height, taps))
+        return _merge(tiles)
+
+    def _tap_rows(self, y):
+        """First and end of the tap rows inside the image, for one output row."""
+        shape, taps = self.shape, self.shape.kernel[0]
+        if not any(shape.pads[::2]):
+            return 0, taps
+        start = b.mul(y, shape.strides[0])
+        step = shape.dilations[0]
+        low = b.ceil_div(b.maximum(b.sub(shape.pads[0], start), 0), step)
+        room = b.maximum(b.sub(b.add(self.size[0], shape.pads[0]), start), 0)
+        return b.minimum(low, taps), b.minimum(b.ceil_div(room, step), taps)
+
+    def _column_tiles(self):
+        """Tiles of a row of known width, as `_row_tiles`: evenly cut, so that at most two widths occur."""
+        width, tiles = self.out[1], []
+        count = -(-width // self.plan.columns)
+        start = 0
+        for i in range(count):
+            size = width // count + (i < width % count)
+            taps = tuple(tuple(self._inside(1, start + p, kx) for kx in range(self.shape.kernel[1])) for p in range(size))
+            tiles.append((start, size, taps))
+            start += size
+        return _merge(tiles)
+
+    # --- one row of tiles ---------------------------------------------------------------------------------------------------------
+
+    def _row(self, y, height, tap_rows, first, count):
+        if self.plan.band_columns is None:
+            for (start, end), size, taps in self._column_tiles():
+                b.loop(start, end, size, lambda x, size=size, taps=taps: self._tile(y, height, x, size, tap_rows, taps, first, count))
+            return
+        shape = self.shape
+        every = ((True,) * shape.kernel[1],)
+        end = b.add(self.left, self.columns)
+        if not any(shape.pads[1::2]):
+            self._columns(self.left, end, lambda x, size: self._tile(y, height, x, size, tap_rows, every * size, first, count))
+            return
+        # The columns whose taps all lie inside are [safe, unsafe); the few others go one by one.
+        span = shape.dilations[1] * (shape.kernel[1] - 1)
+        safe = b.minimum(b.maximum(self.left, -(-shape.pads[1] // shape.strides[1])), end)
+        room = b.maximum(b.sub(b.add(self.size[1], shape.pads[1] + shape.strides[1] - 1), span), 0)
+        unsafe = b.minimum(b.maximum(b.div(room, shape.strides[1]), safe), end)
+
+        def alone(x):
+            taps = [self._column_inside(x, kx) for kx in range(shape.kernel[1])]
+            self._tile(y, height, x, 1, tap_rows, [taps], first, count)
+
+        b.loop(self.left, safe, 1, alone)
+        self._columns(safe, unsafe, lambda x, size: self._tile(y, height, x, size, tap_rows, every * size, first, count))
+        b.loop(unsafe, end, 1, alone)
+
+    def _columns(self, start, end, body):
+        tile.for_each_tile(b.sub(end, start), self.plan.columns, lambda x, size: body(b.add(start, x), size))
+
+    def _column_inside(self, x, kx):
+        at = self._input_column(x, kx)
+        return b.both(b.less(-1, at), b.less(at, self.size[1]))
+
+    # --- one tile -----------------------------------------------------------------------------------------------------------------
+
+    def _tile(self, y, height, x, size, tap_rows, taps, first, count):
+        """Sum `count` blocks of channels, from `first` on, of height x size pixels into the stash."""
+        places = [self._stash_place(b.add(y, r), b.add(x, p), v) for r in range(height) for p in range(size) for v in range(self.plan.vectors)]
+        sums = self._start(places, first)
+        sums = b.loop(0, count, 1, lambda block, *sums: self._taps(y, height, x, size, tap_rows, taps, b.add(first, block), sums), sums)
+        for vec, place in zip(sums, places):
+            b.store_vector(vec, self.stash, place)
+
+    def _stash_place(self, y, x, v):
+        pixel = b.add(b.mul(b.sub(y, self.top), self.columns), b.sub(x, self.left))
+        return [pixel, v * self.plan.lanes]
+
+    def _start(self, places, first):
+        if b.known(first):
+            return [b.zero(self.kind)] * len(places)
+        later = b.mask_first(b.mul(first, self.plan.lanes), self.plan.lanes)
+        return [b.load_vector(self.stash, place, self.plan.lanes, later) for place in places]
+
+    def _taps(self, y, height, x, size, tap_rows, taps, block, sums):
+        """One block of channels: every tap that lies inside. `tap_rows` is a pair of bounds, or a table of truths by row of the tile."""
+
+        def tap_row(ky, sums, rows):
+            for kx in range(self.shape.kernel[1]):
+                sums = self._tap(y, x, ky, kx, block, sums, rows, [taps[p][kx] for p in range(size)])
+            return sums
+
+        if isinstance(tap_rows[0], tuple):
+            if all(all(row) for row in tap_rows):
+                return b.loop(0, self.shape.kernel[0], 1, lambda ky, *sums: tap_row(ky, list(sums), [True] * height), sums)
+            for ky in range(self.shape.kernel[0]):
+                sums = tap_row(ky, sums, [row[ky] for row in tap_rows])
+            return sums
+        return b.loop(*tap_rows, 1, lambda ky, *sums: tap_row(ky, list(sums), [True]), sums)
+
+    def _tap(self, y, x, ky, kx, block, sums, rows, columns):
+        """One tap, all channels of the block."""
+        pixels = [(r, p) for r in range(len(rows)) for p in range(len(columns))]
+        inside = [b.both(rows[r], columns[p]) for r, p in pixels]
+        if not any(inside):
+            return list(sums)
+
+        def channel(lane, *sums):
+            filters = self._filters(block, ky, kx, lane)
+            result = list(sums)
+            for i, (r, p) in enumerate(pixels):
+                if inside[i] is False:
+                    continue
+                scalar = self._pixel(block, self._input_row(b.add(y, r), ky), self._input_column(b.add(x, p), kx), lane, inside[i])
+                for v, vec in enumerate(filters):
+                    at = i * len(filters) + v
+                    result[at] = self._add(scalar, vec, result[at], inside[i])
+            return result
+
+        return b.loop(0, self.plan.inner, 1, channel, sums)
+
+    def _add(self, scalar, vec, total, inside):
+        result = b.multiply_add(scalar, vec, total)
+        return result if inside is True else arith.select(inside, result, total)
+
+    def _input_row(self, y, ky):
+        return b.add(b.mul(y, self.shape.strides[0]), b.sub(b.mul(ky, self.shape.dilations[0]), self.shape.pads[0]))
+
+    def _input_column(self, x, kx):
+        return b.add(b.mul(x, self.shape.strides[1]), kx * self.shape.dilations[1] - self.shape.pads[1])
+
+    def _pixel(self, block, row, column, lane, inside):
+        if inside is not True:
+            column = b.minimum(b.maximum(column, 0), b.sub(self.size[1], 1))
+        block = b.add(b.mul(self.group, self.blocks), block)
+        at = [self.image, block, row, column]
+        if self.shape.layout_in == "blocked":
+            at.append(lane)
+        return b.broadcast(b.widen(b.load(self.x, at), self.accumulator), self.plan.lanes)
+
+    def _filters(self, block, ky, kx, lane):
+        at = [self.group, self.panel, block, ky, kx, lane]
+        lanes = self.plan.lanes
+        return [b.widen(b.load_vector(self.filter, [*at, v * lanes], lanes), self.accumulator) for v in range(self.plan.vectors)]
+
+    # --- from the stash to the output ---------------------------------------------------------------------------------------------
+
+    def _store_planes(self):
+        """Squares of pixels x filters, transposed. A band is whole rows or a piece of one row, so its pixels are contiguous in y."""
+        lanes = self.plan.lanes
+        self.flat = b.collapse(self.y, [[0], [1], [2, 3]])
+        start = b.add(b.mul(self.top, self.out[1]), self.left)
+        count = b.mul(self.rows, self.columns)
+
+        def square(pixel, pixels):
+            for v in range(self.plan.vectors):
+                first = b.add(b.mul(self.panel, self.plan.width), v * lanes)
+                self._store_square(start, pixel, pixels, first, v)
+
+        whole = b.sub(count, b.rem(count, lanes))
+        b.loop(0, whole, lanes, lambda pixel: square(pixel, None))
+        rest = b.sub(count, whole)
+        if not b.known(rest) or rest:
+            b.when(b.less(0, rest), lambda: square(whole, rest))
+
+    def _store_square(self, start, pixel, pixels, first, v):
+        """`first` is the number within the group of the square's first filter."""
+        lanes = self.plan.lanes
+        mask = None if pixels is None else b.mask_first(pixels, lanes)
+        square = [b.load_vector(self.stash, [b.add(pixel, i), v * lanes], lanes) for i in range(lanes)]
+        for i, vec in enumerate(transpose_square(square)):
+            number = b.add(first, i)
+
+            def put(vec=vec, number=number):
+                at = (self.image, b.add(b.mul(self.group, self.per_group), number), b.add(start, pixel))
+                place = Place(at, 2, lanes, mask, pixels=True, width=self.out[1])
+                finish(vec, place, self.flat, at, self.epilogue)
+
+            b.when(True if self.per_group % self.plan.width == 0 else b.less(number, self.per_group), put)
+
+    def _store_blocked(self):
+        """Pixel by pixel; the channel block of the output is the vector."""
+        lanes = self.plan.lanes
+
+        def pixel(y, x):
+            for v in range(self.plan.vectors):
+                number = b.add(b.add(b.mul(self.group, self.per_group // lanes), b.mul(self.panel, self.plan.vectors)), v)
+                at = (self.image, number, y, x, 0)
+                vec = b.load_vector(self.stash, self._stash_place(y, x, v), lanes)
+                inside = True if self.per_group % self.plan.width == 0 else b.less(b.add(b.mul(self.panel, self.plan.vectors), v), self.per_group // lanes)
+                b.when(inside, lambda vec=vec, at=at: finish(vec, Place(at, 4, lanes), self.y, at, self.epilogue))
+
+        b.loop(self.top, b.add(self.top, self.rows), 1, lambda y: b.loop(self.left, b.add(self.left, self.columns), 1, lambda x: pixel(y, x)))
+
+
+def _merge(tiles):
+    """(start, size, taps) of equal size and taps that follow each other, as ((start, end), size, taps)."""
+    merged = []
+    for start, size, taps in tiles:
+        if merged and merged[-1][1:] == (size, taps):
+            merged[-1] = ((merged[-1][0][0], start + size), size, taps)
+        else:
+            merged.append(((start, start + size), size, taps))
+    return merged

@@ -131,7 +131,7 @@ FITS = [
     Fit("COS", 32, 2, *_cos, 0, QUARTER_PI),
     Fit("COS", 64, 5, *_cos, 0, QUARTER_PI),
     Fit("ATAN", 32, 8, *_odd(mp.atan), 0, 1),
-    Fit("ATAN", 64, 10, *_odd(mp.atan), 0, 0.41422**2),
+    Fit("ATAN", 64, 10, *_odd(mp.atan), 0, 0.375**2),
     Fit("ASIN", 32, 4, *_odd(mp.asin), 0, 0.25),
     Fit("ASIN", 64, 12, *_odd(mp.asin), 0, 0.25),
     Fit("SINH", 32, 3, *_odd(mp.sinh), 0, 1),

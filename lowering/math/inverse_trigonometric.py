@@ -1,8 +1,8 @@
 """asin, acos, atan, atan2.
 
 asin: x + x**3 p(x*x) for |x| <= 1/2 (`ASIN` of `fit.py`), beyond it pi/2 - 2 asin(sqrt((1 - |x|) / 2)); acos likewise
-(Cody and Waite, 1980). atan: the argument is brought into [0, 1] by 1/x, in f64 further into [0, tan(pi/8)] by
-(t - 1) / (t + 1), then t + t**3 p(t*t) (`ATAN`).
+(Cody and Waite, 1980). atan: the argument is brought into [0, 1] by 1/x, in f64 further below 3/8 by
+atan t = atan c + atan((t - c) / (1 + c t)) with c = 5/8, then t + t**3 p(t*t) (`ATAN`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from .hyperbolic import odd
 
 # pi/2 in two parts.
 HALF_PI = {32: (1.57079637050628662109375, -4.371139000186241e-08), 64: (pi / 2, 6.123233995736766e-17)}
-TAN_EIGHTH_PI = 0.4142135623730951
+# The middle argument of f64 and its arc tangent in two parts.
+MIDDLE, ATAN_MIDDLE, ATAN_MIDDLE_LOW = 0.625, 0.5585993153435624, -5.4556305485916264e-18
 
 
 def _outer(a: Expr) -> tuple[Expr, Expr]:
@@ -26,7 +27,7 @@ def _outer(a: Expr) -> tuple[Expr, Expr]:
     return s, s * z * polynomial(z, coefficients.ASIN[a.format.bits])
 
 
-@expansion("math.asin", ulp={32: 1.5, 64: 2.0})
+@expansion("math.asin", ulp={32: 2.0, 64: 2.0})
 def asin(x: Expr) -> Expr:
     """NaN outside of [-1, 1]."""
     a = abs(x)
@@ -52,9 +53,10 @@ def atan_unit(t: Expr) -> Expr:
     """atan t for t in [0, 1]."""
     if t.format.bits == 32:
         return odd(t, coefficients.ATAN)
-    far = t > TAN_EIGHTH_PI
-    inner = select(far, (t - 1.0) / (t + 1.0), t)
-    return choose(far, pi / 4, 0.0, like=t) + (odd(inner, coefficients.ATAN) + choose(far, HALF_PI[64][1] / 2, 0.0, like=t))
+    far = t > 0.375
+    inner = select(far, (t - MIDDLE) / t.fma(MIDDLE, 1.0), t)
+    angle, low = (choose(far, part, 0.0, like=t) for part in (ATAN_MIDDLE, ATAN_MIDDLE_LOW))
+    return angle + (odd(inner, coefficients.ATAN) + low)
 
 
 def _complement(angle: Expr, high: float, low: float) -> Expr:

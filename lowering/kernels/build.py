@@ -296,3 +296,9 @@ def collapse(buffer, groups):
             size = DYNAMIC if DYNAMIC in (size, shape[axis]) else size * shape[axis]
         sizes.append(size)
     return memref.collapse_shape(ir.MemRefType.get(sizes, element_type(buffer)), buffer, groups)
+
+
+def constant_mask(truths):
+    kind = vector_type(len(truths), ir.IntegerType.get_signless(1))
+    values = [ir.IntegerAttr.get(kind.element_type, int(truth)) for truth in truths]
+    return arith.constant(kind, ir.DenseElementsAttr.get(values, type=kind))

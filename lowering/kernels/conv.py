@@ -4,6 +4,7 @@ from mlir import ir
 
 from ..targets import Target, host
 from . import build as b
+from .conv_depthwise import BlockedDepthwise, PlaneDepthwise
 from .conv_pixels import PixelConvolution
 from .conv_plan import conv_strategy
 from .matmul import emit_matmul
@@ -18,7 +19,8 @@ def emit_conv(x, filter, y, shape: ConvShape, epilogue=None, target: Target | No
     x and y are [n, c, h, w], or [n, c / lanes, h, w, lanes] where the shape says `"blocked"`.
     """
     target = target or host()
-    {"rows": _rows, "planes": _planes, "pixels": _pixels}[conv_strategy(shape, target)](x, filter, y, shape, epilogue, target)
+    emitters = {"rows": _rows, "planes": _planes, "pixels": _pixels, "depthwise": _depthwise}
+    emitters[conv_strategy(shape, target)](x, filter, y, shape, epilogue, target)
 
 
 def emit_pack_filter(filter, packed, shape: ConvShape, target: Target | None = None):
@@ -27,12 +29,19 @@ def emit_pack_filter(filter, packed, shape: ConvShape, target: Target | None = N
     strategy = conv_strategy(shape, target)
     if strategy == "rows":
         emit_pack_b(b.collapse(filter, [[0], [1, 2, 3]]), packed, transposed=True)
+    elif strategy == "depthwise":
+        _pack_depthwise(filter, packed, shape)
     else:
         _pack_pixels(filter, packed, shape)
 
 
 def _pixels(x, filter, y, shape, epilogue, target):
     PixelConvolution(x, filter, y, shape, epilogue, target).emit()
+
+
+def _depthwise(x, filter, y, shape, epilogue, target):
+    kind = BlockedDepthwise if shape.layout_in == "blocked" else PlaneDepthwise
+    kind(x, filter, y, shape, epilogue, target).emit()
 
 
 def _rows(x, filter, y, shape, epilogue, target):
@@ -83,3 +92,17 @@ def _pack_pixels(filter, packed, shape):
         b.loop(count, width, 1, lambda j: each_tap(lambda ky, kx, lane: b.store(zero, packed, [group, panel, block, ky, kx, lane, j])))
 
     b.parallel(groups * panels * blocks, chunk)
+
+
+def _pack_depthwise(filter, packed, shape):
+    """[channel][ky][kx] as it is, or [channel block][ky][kx][channel]."""
+    inner = ir.MemRefType(packed.type).shape[3] if shape.layout_in == "blocked" else 1
+
+    def chunk(channel):
+        def copy(ky, kx):
+            at = [b.div(channel, inner), ky, kx, b.rem(channel, inner)] if shape.layout_in == "blocked" else [channel, ky, kx]
+            b.store(b.load(filter, [channel, 0, ky, kx]), packed, at)
+
+        b.loop(0, shape.kernel[0], 1, lambda ky: b.loop(0, shape.kernel[1], 1, lambda kx: copy(ky, kx)))
+
+    b.parallel(shape.channels, chunk)

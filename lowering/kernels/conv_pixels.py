@@ -10,6 +10,7 @@ from mlir.dialects import arith
 from . import build as b
 from . import tile
 from .conv_plan import pixel_plan
+from .conv_taps import Taps
 from .pack import accumulator_type
 from .place import Place, finish
 from .transpose import transpose_square
@@ -23,6 +24,7 @@ class PixelConvolution:
         self.kind = b.vector_type(self.plan.lanes, self.accumulator)
         self.size = b.dim(x, 2), b.dim(x, 3)
         self.out = b.dim(y, 2), b.dim(y, 3)
+        self.taps = Taps(shape, self.size, self.out)
         self.per_group = shape.filters // shape.groups
         self.panels = -(-self.per_group // self.plan.width)
         self.blocks = shape.channels // shape.groups // self.plan.inner
@@ -59,83 +61,16 @@ class PixelConvolution:
         plan = self.plan
         count = plan.channel_blocks if self.blocks % plan.channel_blocks == 0 else b.minimum(plan.channel_blocks, b.sub(self.blocks, first))
         if plan.rows > 1:
-            for top, height, taps in self._row_tiles():
+            for top, height, taps in self.taps.row_tiles(self.plan.rows):
                 b.loop(top[0], top[1], height, lambda y, height=height, taps=taps: self._row(y, height, taps, first, count))
         else:
-            b.loop(self.top, b.add(self.top, self.rows), 1, lambda y: self._row(y, 1, self._tap_rows(y), first, count))
-
-    # --- which taps lie inside the image ------------------------------------------------------------------------------------------
-
-    def _inside(self, axis, position, tap):
-        """Whether a tap of an output position, both known, lies inside the image."""
-        shape = self.shape
-        return 0 <= position * shape.strides[axis] - shape.pads[axis] + tap * shape.dilations[axis] < self.size[axis]
-
-    def _row_tiles(self):
-        """Tiles of several rows of a small image, those with the same taps inside together: ((first, end), rows, taps by row)."""
-        tiles = []
-        for y in range(0, self.out[0], self.plan.rows):
-            height = min(self.plan.rows, self.out[0] - y)
-            taps = tuple(tuple(self._inside(0, y + r, ky) for ky in range(self.shape.kernel[0])) for r in range(height))
-            tiles.append((y, height, taps))
-        return _merge(tiles)
-
-    def _tap_rows(self, y):
-        """First and end of the tap rows inside the image, for one output row."""
-        shape, taps = self.shape, self.shape.kernel[0]
-        if not any(shape.pads[::2]):
-            return 0, taps
-        start = b.mul(y, shape.strides[0])
-        step = shape.dilations[0]
-        low = b.ceil_div(b.maximum(b.sub(shape.pads[0], start), 0), step)
-        room = b.maximum(b.sub(b.add(self.size[0], shape.pads[0]), start), 0)
-        return b.minimum(low, taps), b.minimum(b.ceil_div(room, step), taps)
-
-    def _column_tiles(self):
-        """Tiles of a row of known width, as `_row_tiles`: evenly cut, so that at most two widths occur."""
-        width, tiles = self.out[1], []
-        count = -(-width // self.plan.columns)
-        start = 0
-        for i in range(count):
-            size = width // count + (i < width % count)
-            taps = tuple(tuple(self._inside(1, start + p, kx) for kx in range(self.shape.kernel[1])) for p in range(size))
-            tiles.append((start, size, taps))
-            start += size
-        return _merge(tiles)
+            b.loop(self.top, b.add(self.top, self.rows), 1, lambda y: self._row(y, 1, self.taps.tap_rows(y), first, count))
 
     # --- one row of tiles ---------------------------------------------------------------------------------------------------------
 
     def _row(self, y, height, tap_rows, first, count):
-        if self.plan.band_columns is None:
-            for (start, end), size, taps in self._column_tiles():
-                b.loop(start, end, size, lambda x, size=size, taps=taps: self._tile(y, height, x, size, tap_rows, taps, first, count))
-            return
-        shape = self.shape
-        every = ((True,) * shape.kernel[1],)
-        end = b.add(self.left, self.columns)
-        if not any(shape.pads[1::2]):
-            self._columns(self.left, end, lambda x, size: self._tile(y, height, x, size, tap_rows, every * size, first, count))
-            return
-        # The columns whose taps all lie inside are [safe, unsafe); the few others go one by one.
-        span = shape.dilations[1] * (shape.kernel[1] - 1)
-        safe = b.minimum(b.maximum(self.left, -(-shape.pads[1] // shape.strides[1])), end)
-        room = b.maximum(b.sub(b.add(self.size[1], shape.pads[1] + shape.strides[1] - 1), span), 0)
-        unsafe = b.minimum(b.maximum(b.div(room, shape.strides[1]), safe), end)
-
-        def alone(x):
-            taps = [self._column_inside(x, kx) for kx in range(shape.kernel[1])]
-            self._tile(y, height, x, 1, tap_rows, [taps], first, count)
-
-        b.loop(self.left, safe, 1, alone)
-        self._columns(safe, unsafe, lambda x, size: self._tile(y, height, x, size, tap_rows, every * size, first, count))
-        b.loop(unsafe, end, 1, alone)
-
-    def _columns(self, start, end, body):
-        tile.for_each_tile(b.sub(end, start), self.plan.columns, lambda x, size: body(b.add(start, x), size))
-
-    def _column_inside(self, x, kx):
-        at = self._input_column(x, kx)
-        return b.both(b.less(-1, at), b.less(at, self.size[1]))
+        end = None if self.plan.band_columns is None else b.add(self.left, self.columns)
+        self.taps.columns(self.left, end, self.plan.columns, lambda x, size, taps: self._tile(y, height, x, size, tap_rows, taps, first, count))
 
     # --- one tile -----------------------------------------------------------------------------------------------------------------
 
@@ -186,7 +121,7 @@ class PixelConvolution:
             for i, (r, p) in enumerate(pixels):
                 if inside[i] is False:
                     continue
-                scalar = self._pixel(block, self._input_row(b.add(y, r), ky), self._input_column(b.add(x, p), kx), lane, inside[i])
+                scalar = self._pixel(block, self.taps.input_row(b.add(y, r), ky), self.taps.input_column(b.add(x, p), kx), lane, inside[i])
                 for v, vec in enumerate(filters):
                     at = i * len(filters) + v
                     result[at] = self._add(scalar, vec, result[at], inside[i])
@@ -197,12 +132,6 @@ class PixelConvolution:
     def _add(self, scalar, vec, total, inside):
         result = b.multiply_add(scalar, vec, total)
         return result if inside is True else arith.select(inside, result, total)
-
-    def _input_row(self, y, ky):
-        return b.add(b.mul(y, self.shape.strides[0]), b.sub(b.mul(ky, self.shape.dilations[0]), self.shape.pads[0]))
-
-    def _input_column(self, x, kx):
-        return b.add(b.mul(x, self.shape.strides[1]), kx * self.shape.dilations[1] - self.shape.pads[1])
 
     def _pixel(self, block, row, column, lane, inside):
         if inside is not True:
@@ -266,14 +195,3 @@ class PixelConvolution:
                 b.when(inside, lambda vec=vec, at=at: finish(vec, Place(at, 4, lanes), self.y, at, self.epilogue))
 
         b.loop(self.top, b.add(self.top, self.rows), 1, lambda y: b.loop(self.left, b.add(self.left, self.columns), 1, lambda x: pixel(y, x)))
-
-
-def _merge(tiles):
-    """(start, size, taps) of equal size and taps that follow each other, as ((start, end), size, taps)."""
-    merged = []
-    for start, size, taps in tiles:
-        if merged and merged[-1][1:] == (size, taps):
-            merged[-1] = ((merged[-1][0][0], start + size), size, taps)
-        else:
-            merged.append(((start, start + size), size, taps))
-    return merged

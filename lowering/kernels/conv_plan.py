@@ -14,7 +14,7 @@ STASH = 32 << 10
 def conv_strategy(shape: ConvShape, target: Target | None = None) -> str:
     """`"depthwise"`, `"rows"` (a product over channels, one pixel an image), `"planes"` (filter x pixels as a product) or `"pixels"`."""
     target = target or host()
-    if shape.depthwise:
+    if shape.depthwise and shape.layout_in == shape.layout_out:
         return "depthwise"
     pointwise = shape.groups == 1 and shape.kernel == shape.strides == (1, 1) and not any(shape.pads)
     if not pointwise or "blocked" in (shape.layout_in, shape.layout_out):

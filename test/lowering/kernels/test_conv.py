@@ -191,3 +191,30 @@ def test_strategies():
     assert strategy(64, 64, 1, 1, (1, 1)) == "rows"
     assert strategy(64, 64, 56, 56, (1, 1), strides=(2, 2)) == "pixels"
     assert strategy(64, 64, 56, 56, (3, 3), groups=64) == "depthwise"
+
+
+@pytest.mark.parametrize("size", [(7, 7), (9, 40), (14, 14), (5, 33), (1, 1), (3, 70)])
+@pytest.mark.parametrize("options", [
+    dict(pads=(1, 1, 1, 1)),
+    dict(pads=(1, 1, 1, 1), strides=(2, 2)),
+    dict(pads=(0, 1, 1, 0), strides=(2, 2)),
+    dict(pads=(2, 2, 2, 2), dilations=(2, 2)),
+    dict(pads=(1, 1, 1, 1), strides=(3, 3)),
+])  # fmt: skip
+@pytest.mark.parametrize("known", [True, False])
+def test_depthwise_planes(size, options, known):
+    check(ConvShape(3, 3, *(size if known else (None, None)), (3, 3), groups=3, **options), size)
+
+
+@pytest.mark.parametrize("options", [dict(pads=(1, 1, 1, 1)), dict(pads=(2, 2, 2, 2), strides=(2, 2)), dict(pads=(2, 2, 2, 2), dilations=(2, 2))])
+@pytest.mark.parametrize("known", [True, False])
+def test_depthwise_blocked(options, known):
+    for size in [(7, 7), (9, 20), (1, 1)]:
+        shape = ConvShape(32, 32, *(size if known else (None, None)), (3, 3), groups=32, layout_in="blocked", layout_out="blocked", **options)
+        check(shape, size)
+
+
+def test_depthwise_of_other_kernels_and_targets():
+    check(ConvShape(4, 4, 9, 12, (5, 5), pads=(2, 2, 2, 2), groups=4))
+    check(ConvShape(4, 4, 9, 12, (1, 3), groups=4), target=targets.AVX2)
+    check(ConvShape(16, 16, 9, 12, (5, 5), pads=(2, 2, 2, 2), groups=16, layout_in="blocked", layout_out="blocked"), target=targets.AVX2)

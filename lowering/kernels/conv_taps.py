@@ -1,0 +1,109 @@
+"""Which taps of a convolution lie inside the image, so that no padded copy is needed.
+
+Where a size is known the answer is worked out in Python, per tile, and tiles with the same answer share one loop; else the middle of the
+image, where every tap lies inside, runs without checks, and the few pixels on its border run alone with checks.
+"""
+
+from . import build as b
+from . import tile
+
+
+class Taps:
+    def __init__(self, shape, size, out):
+        """`size` and `out` are (height, width) of the input and the output, as indices."""
+        self.shape, self.size, self.out = shape, size, out
+
+    def input_row(self, y, ky):
+        return self._input(0, y, ky)
+
+    def input_column(self, x, kx):
+        return self._input(1, x, kx)
+
+    def _input(self, axis, position, tap):
+        shape = self.shape
+        return b.add(b.mul(position, shape.strides[axis]), b.sub(b.mul(tap, shape.dilations[axis]), shape.pads[axis]))
+
+    def inside(self, axis, position, tap) -> bool:
+        """For a known position and size."""
+        return 0 <= self._input(axis, position, tap) < self.size[axis]
+
+    def row_tiles(self, rows: int):
+        """Tiles of `rows` rows of an image of known height: ((first, end), rows, taps inside by row), equal neighbours merged."""
+        tiles = []
+        for y in range(0, self.out[0], rows):
+            height = min(rows, self.out[0] - y)
+            taps = tuple(tuple(self.inside(0, y + r, ky) for ky in range(self.shape.kernel[0])) for r in range(height))
+            tiles.append((y, height, taps))
+        return _merge(tiles)
+
+    def tap_rows(self, y):
+        """First and end of the tap rows inside the image, for one output row."""
+        shape, taps = self.shape, self.shape.kernel[0]
+        if not any(shape.pads[::2]):
+            return 0, taps
+        start = b.mul(y, shape.strides[0])
+        step = shape.dilations[0]
+        low = b.ceil_div(b.maximum(b.sub(shape.pads[0], start), 0), step)
+        room = b.maximum(b.sub(b.add(self.size[0], shape.pads[0]), start), 0)
+        return b.minimum(low, taps), b.minimum(b.ceil_div(room, step), taps)
+
+    def columns(self, left, end, most: int, body):
+        """Cut the output columns left … end into tiles of at most `most`: `body(x, size, taps inside by pixel)`.
+
+        `end` is None for a whole row of known width.
+        """
+        if end is None:
+            for (start, stop), size, taps in self._column_tiles(most):
+                b.loop(start, stop, size, lambda x, size=size, taps=taps: body(x, size, taps))
+            return
+        shape = self.shape
+        every = ((True,) * shape.kernel[1],)
+
+        def middle(start, stop):
+            tile.for_each_tile(b.sub(stop, start), most, lambda x, size: body(b.add(start, x), size, every * size))
+
+        if not any(shape.pads[1::2]):
+            middle(left, end)
+            return
+        safe, unsafe = self._safe_columns(left, end)
+        b.loop(left, safe, 1, lambda x: body(x, 1, self._checked(x)))
+        middle(safe, unsafe)
+        b.loop(unsafe, end, 1, lambda x: body(x, 1, self._checked(x)))
+
+    def _column_tiles(self, most):
+        """As `row_tiles`, but evenly cut, so that at most two widths occur."""
+        width, tiles, start = self.out[1], [], 0
+        count = -(-width // most)
+        for i in range(count):
+            size = width // count + (i < width % count)
+            taps = tuple(tuple(self.inside(1, start + p, kx) for kx in range(self.shape.kernel[1])) for p in range(size))
+            tiles.append((start, size, taps))
+            start += size
+        return _merge(tiles)
+
+    def _safe_columns(self, left, end):
+        """First and end of the columns whose taps all lie inside."""
+        shape = self.shape
+        span = shape.dilations[1] * (shape.kernel[1] - 1)
+        safe = b.minimum(b.maximum(left, -(-shape.pads[1] // shape.strides[1])), end)
+        room = b.maximum(b.sub(b.add(self.size[1], shape.pads[1] + shape.strides[1] - 1), span), 0)
+        return safe, b.minimum(b.maximum(b.div(room, shape.strides[1]), safe), end)
+
+    def _checked(self, x):
+        """Conditions for the taps of one column."""
+        taps = []
+        for kx in range(self.shape.kernel[1]):
+            at = self.input_column(x, kx)
+            taps.append(b.both(b.less(-1, at), b.less(at, self.size[1])))
+        return (tuple(taps),)
+
+
+def _merge(tiles):
+    """(start, size, taps) of equal size and taps that follow each other, as ((start, end), size, taps)."""
+    merged = []
+    for start, size, taps in tiles:
+        if merged and merged[-1][1:] == (size, taps):
+            merged[-1] = ((merged[-1][0][0], start + size), size, taps)
+        else:
+            merged.append(((start, start + size), size, taps))
+    return merged

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from . import coefficients
 from .expansion import expansion
-from .exponential import exp_of_sum, exp_reduced, power_of_two, reduced
+from .exponential import exp_reduced, power_of_two, reduced, times_exp
 from .expression import Expr, at_most, polynomial, rounded_product, select
 
 K = 3.75
@@ -23,9 +23,8 @@ def _near(x: Expr) -> Expr:
 def _far(x: Expr) -> Expr:
     """erfc x for x in [0.5, 28], in f64."""
     square, error = rounded_product(x, x)
-    decay = exp_of_sum(-square, -error)
     t = (x - K) / (x + K)
-    return decay * (polynomial(t, coefficients.ERFCX[64]) / x.fma(2.0, 1.0))
+    return times_exp(polynomial(t, coefficients.ERFCX[64]) / x.fma(2.0, 1.0), -square, -error)
 
 
 @expansion("math.erf", ulp={32: 1.25, 64: 2.0})

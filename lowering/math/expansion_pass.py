@@ -9,6 +9,7 @@ f16 and bf16 are extended to f32 and the result is rounded. Operations with an i
 from __future__ import annotations
 
 from mlir.ir import (
+    Block,
     DenseElementsAttr,
     FloatAttr,
     InsertionPoint,
@@ -105,7 +106,7 @@ def _ipowi(op: Operation) -> list[Value]:
 def constant_value(value: Value) -> float | int | None:
     """The number that an `arith.constant` (one of its elements, if they are equal) holds."""
     owner = value.owner
-    if not isinstance(owner, Operation) or owner.name != "arith.constant":
+    if isinstance(owner, Block) or owner.name != "arith.constant":
         return None
     attribute = owner.attributes["value"]
     if isinstance(attribute, DenseElementsAttr):

@@ -64,10 +64,10 @@ def exp(x: Expr) -> Expr:
     return scaled(exp_reduced(r), total, x < SMALL[bits])
 
 
-def exp_of_sum(x: Expr, low: Expr) -> Expr:
-    """e**(x + low) for x <= 0 and |low| less than a unit in the last place of x."""
-    r, total = reduced(at_least(x, 2 * SMALL[x.format.bits]))
-    return scaled(exp_reduced(r + low), total, x < SMALL[x.format.bits])
+def times_exp(factor: Expr, x: Expr, low: Expr) -> Expr:
+    """factor * e**(x + low) for factor <= 1, x <= 0 and |low| less than a unit in the last place of x."""
+    r, total = reduced(at_least(x, LOWEST[x.format.bits]))
+    return scaled(factor.fma(exp_minus_one(r + low), factor), total, x < SMALL[x.format.bits])
 
 
 @expansion("math.exp2", ulp={32: 1.25, 64: 1.0})
@@ -98,5 +98,5 @@ def sigmoid(x: Expr) -> Expr:
     denominator = e + 1.0
     lost = e - (denominator - 1.0)
     result = select(x < 0.0, e, 1.0) / denominator
-    # What was lost in the denominator, divided by it (1 to 2), comes off; 0.7 is near enough to 1 / denominator.
-    return result.fma(lost * -0.7, result)
+    # What was lost in the denominator comes off; 1 - e/2 is near enough to its inverse.
+    return result.fma(lost * e.fma(0.5, -1.0), result)

@@ -22,7 +22,7 @@ GRID = 600
 
 @dataclass(frozen=True)
 class Fit:
-    """One polynomial: its name, the digits of the format, the degree, g, w and the interval of u."""
+    """One polynomial: its name, the bits of the format (40: f32 computed in f64), the degree, g, w, the interval of u."""
 
     name: str
     bits: int
@@ -122,8 +122,10 @@ FITS = [
     Fit("EXP", 32, 5, *_exp, -HALF_LN2, HALF_LN2),
     Fit("EXP", 64, 10, *_exp, -HALF_LN2, HALF_LN2),
     Fit("EXP2", 32, 5, *_exp2, -0.5005, 0.5005),
+    Fit("EXP2", 40, 7, *_exp2, -0.5005, 0.5005),
     Fit("EXP2", 64, 11, *_exp2, -0.5005, 0.5005),
     Fit("LOG", 32, 9, *_log, -0.33334, 0.33334),
+    Fit("LOG", 40, 13, *_log, -0.33334, 0.33334),
     Fit("LOG", 64, 21, *_log, -0.33334, 0.33334),
     Fit("POW", 64, 6, *_pow, 0, 0.02945),
     Fit("SIN", 32, 2, *_odd(mp.sin), 0, QUARTER_PI),
@@ -150,7 +152,7 @@ def main() -> None:
     for fit in FITS:
         coefficients, error = remez(fit)
         print(f"{fit.name} {fit.bits}: degree {fit.degree}, error 2^{float(mp.log(error, 2)):.2f}")
-        wide = 64 if fit.name in ("SIN", "COS") else fit.bits
+        wide = 64 if fit.name in ("SIN", "COS") or fit.bits == 40 else fit.bits
         entry = [f"    {fit.bits}: (  # error 2^{float(mp.log(error, 2)):.1f}"]
         entry += [f"        {_round(c, wide)!r}," for c in coefficients]
         entries.setdefault(fit.name, []).extend([*entry, "    ),"])

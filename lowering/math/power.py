@@ -11,9 +11,9 @@ from math import inf, nan
 
 from . import coefficients
 from .expansion import expansion
-from .exponential import scaled
-from .expression import Expr, at_least, at_most, choose, polynomial, rounded_product, select
-from .logarithm import BASE_2, exponent_and_bits, normalized, split, to_base
+from .exponential import power_of_two, scaled
+from .expression import F64, Expr, at_least, at_most, choose, polynomial, rounded_product, select
+from .logarithm import BASE_2, exponent_and_bits, logarithm_of_ratio, normalized
 
 Pair = tuple[Expr, Expr]
 
@@ -53,6 +53,18 @@ def _add_exponent(k: Expr, binary: Pair) -> Pair:
     return _fast_sum(total, error + binary[1])
 
 
+def _single_magnitude(x: Expr, y: Expr) -> Expr:
+    """`_magnitude` for f32 operands, in f64 to about 40 bits; nothing is subnormal there."""
+    k, power_bits = exponent_and_bits(x, 2 / 3)
+    f = (x.as_bits() - power_bits).as_float() - 1.0
+    logarithm = (f + logarithm_of_ratio(f, 40)).fma(BASE_2[64][0][0], k)
+    product = y * _with_limits(x, logarithm)
+    product = at_least(at_most(product, 200.0), -200.0)
+    total = product + F64.magic
+    r = product - (total - F64.magic)
+    return polynomial(r, coefficients.EXP2[40]).fma(r, 1.0) * power_of_two(total)
+
+
 def _exp2_pair(high: Expr, low: Expr) -> Expr:
     """2**(high + low)."""
     fmt = high.format
@@ -65,13 +77,14 @@ def _exp2_pair(high: Expr, low: Expr) -> Expr:
     return scaled(mantissa, total, high < 3.0 - fmt.bias)
 
 
-def _magnitude(x: Expr, y: Expr, bits: int) -> Expr:
+def _with_limits(x: Expr, logarithm: Expr) -> Expr:
+    return select(x == 0.0, -inf, select(x == inf, inf, logarithm))
+
+
+def _magnitude(x: Expr, y: Expr) -> Expr:
     """x**y for x >= 0, but for the cases in which an exponent of zero or infinity meets 1."""
-    if bits == 32:
-        high, low = to_base(split(x), BASE_2), x.constant(0.0)
-    else:
-        high, low = _log2_pair(x)
-    high = select(x == 0.0, -inf, select(x == inf, inf, high))
+    high, low = _log2_pair(x)
+    high = _with_limits(x, high)
     product, error = rounded_product(y, high)
     return _exp2_pair(product, y.fma(low, error))
 
@@ -81,7 +94,7 @@ def power(x: Expr, y: Expr) -> Expr:
     bits = x.format.bits
     x, y = x.converted(64), y.converted(64)
     a = abs(x)
-    result = _magnitude(a, y, bits)
+    result = _single_magnitude(a, y) if bits == 32 else _magnitude(a, y)
     half = y * 0.5
     whole = y.floor() == y
     odd = whole & (half.floor() != half)

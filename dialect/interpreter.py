@@ -45,7 +45,7 @@ class Interpreter:
     def value(self, value: ir.Value):
         """The array or size of a value, computed on demand from what it depends on."""
         if value not in self.values:
-            owner = value.owner
+            owner = value.owner.operation
             for operand in owner.operands:
                 self.value(operand)
             for region in owner.regions:

@@ -209,7 +209,8 @@ class Recorder(GraphBuilder):
     def read(self, tensor: Tensor, what: str) -> np.ndarray:
         """The value of a recorded tensor, by the rule for reads: an error, or the example's value, frozen or guarded."""
         node = tensor._node
-        producer = node.value.owner.name.removeprefix("om.") if isinstance(node.value.owner, ir.Operation) else "an input"
+        owner = node.value.owner
+        producer = "an input" if isinstance(owner, ir.Block) else owner.operation.name.removeprefix("om.")
         if self.on_read == "error":
             self.refuse(f"{what} of a recorded tensor (the result of {producer}, {node.type})",
                         "its value is that of the example, another input may give another. Compute with tensors (ops.where), keep the decision "

@@ -1,0 +1,197 @@
+"""`om-to-linalg`: rebuild the entry function with linalg on tensors.
+
+Arguments of the new @main: the inputs, one per distinct parameter, then the status cell. The messages of checks go into the module
+attribute `om.messages`, the names of the parameters into each argument's `om.name`.
+"""
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import func, scf, tensor
+
+from ...dialect.analysis import ShapeAnalysis
+from ...dialect.build import view
+from ...dialect.program import entry_function
+from ...dialect.shapes import TensorType
+from ...errors import UnsupportedOpError
+from . import LOWERINGS
+from .builder import LinalgBuilder
+from .registry import LoweredOp, TensorValue
+
+
+def to_linalg(module: ir.Module) -> None:
+    """Replace @main by its linalg form. UnsupportedOpError lists all ops without a lowering."""
+    old = entry_function(module)
+    with module.context, ir.Location.unknown():
+        analysis = ShapeAnalysis(old)
+        refuse_unknown(old)
+        old.attributes["sym_name"] = ir.StringAttr.get("main_om")
+        Converter(module, old, analysis).run()
+        old.erase()
+
+
+def refuse_unknown(function: ir.Operation) -> None:
+    missing: dict[str, int] = {}
+
+    def visit(operation):
+        op = view(operation)
+        special = op is not None and (op.declaration.typed_by_ir or op.declaration.index_operands or op.declaration.opname == "guard")
+        if op is not None and not special and op.declaration not in LOWERINGS:
+            missing[operation.name] = missing.get(operation.name, 0) + 1
+        return ir.WalkResult.ADVANCE
+
+    function.walk(visit)
+    if missing:
+        raise UnsupportedOpError("no lowering for " + ", ".join(f"{name} ({count} times)" for name, count in sorted(missing.items())))
+
+
+class Converter:
+    """Walks the old function in order and builds the new one."""
+
+    def __init__(self, module: ir.Module, old: ir.Operation, analysis: ShapeAnalysis):
+        self.module, self.old, self.analysis = module, old, analysis
+        self.tensors: dict[ir.Value, TensorValue] = {}
+        self.sizes: dict[ir.Value, ir.Value] = {}
+        self.parameters: dict[str, ir.Value] = {}
+
+    def run(self) -> None:
+        block = self.old.regions[0].blocks[0]
+        with ir.InsertionPoint(self.old):
+            function = func.FuncOp("main", ir.FunctionType.get([], []))
+        self.entry = function.add_entry_block()
+        arguments = [self._signless(self.analysis.tensor(a)) for a in block.arguments]
+        roles = []
+        for argument, type in zip(block.arguments, arguments):
+            self._bind(argument, self.entry.add_argument(type, argument.location))
+            roles.append(self._role("input", None))
+        for name, type in self._parameters():
+            self.parameters[name] = self.entry.add_argument(self._signless(type), ir.Location.unknown())
+            roles.append(self._role("parameter", name))
+        status = self.entry.add_argument(ir.MemRefType.get([4], ir.IntegerType.get_signless(64)), ir.Location.unknown())
+        roles.append(self._role("status", None))
+        self.build = LinalgBuilder(status)
+        for value in self.tensors.values():
+            self.build.learn_axes(value.value, value.type)
+        with ir.InsertionPoint(self.entry):
+            results = self._block(block)
+            func.ReturnOp([t.value for t in results])
+        operation = function.operation
+        operation.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([a.type for a in self.entry.arguments], [t.value.type for t in results]))
+        operation.attributes["arg_attrs"] = ir.ArrayAttr.get(roles)
+        messages = [ir.ArrayAttr.get([ir.StringAttr.get(kind), ir.StringAttr.get(text)]) for kind, text in self.build.messages]
+        self.module.operation.attributes["om.messages"] = ir.ArrayAttr.get(messages)
+
+    def _role(self, role: str, name: str | None) -> ir.Attribute:
+        attributes = {"om.role": ir.StringAttr.get(role)}
+        if name is not None:
+            attributes["om.name"] = ir.StringAttr.get(name)
+        return ir.DictAttr.get(attributes)
+
+    def _signless(self, type: TensorType) -> ir.Type:
+        from .builder import element_type
+
+        shape = [s if isinstance(s, int) else ir.ShapedType.get_dynamic_size() for s in type.shape]
+        return ir.RankedTensorType.get(shape, element_type(type.dtype))
+
+    def _parameters(self) -> list[tuple[str, TensorType]]:
+        """Names and types of all parameters, each once, in the order of their first use."""
+        found: dict[str, TensorType] = {}
+
+        def visit(operation):
+            if operation.name == "om.parameter":
+                found.setdefault(ir.StringAttr(operation.attributes["name"]).value, self.analysis.tensor(operation.results[0]))
+            return ir.WalkResult.ADVANCE
+
+        self.old.walk(visit)
+        return list(found.items())
+
+    def _bind(self, old: ir.Value, new: ir.Value) -> TensorValue:
+        """Let a new value stand for an old one."""
+        value = TensorValue(new, self.analysis.tensor(old))
+        self.tensors[old] = value
+        if hasattr(self, "build"):
+            self.build.learn_axes(new, value.type)
+        return value
+
+    def _block(self, block: ir.Block) -> list[TensorValue]:
+        """Lower the ops of a block at the insertion point; gives the operands of its terminator."""
+        for operation in block.operations:
+            operation = operation.operation
+            if operation.name in ("func.return", "scf.yield", "scf.condition"):
+                return [self.tensors[v] for v in operation.operands]
+            with operation.location:
+                self._operation(operation)
+        return []
+
+    def _operation(self, operation: ir.Operation) -> None:
+        name = operation.name
+        if name == "om.parameter":
+            self._bind(operation.results[0], self.parameters[ir.StringAttr(operation.attributes["name"]).value])
+        elif name == "om.from_size":
+            self._from_size(operation)
+        elif name == "om.to_size":
+            self._to_size(operation)
+        elif name == "om.guard":
+            self._guard(operation)
+        elif name in CONTROL_FLOW:
+            CONTROL_FLOW[name](self, operation)
+        elif all(isinstance(r.type, ir.IndexType) for r in operation.results) and operation.results:
+            return  # sizes are materialized where they are used
+        elif name == "tensor.cast":
+            self._bind(operation.results[0], self.tensors[operation.operands[0]].value)
+        else:
+            self._declared(operation)
+
+    def _declared(self, operation: ir.Operation) -> None:
+        op = view(operation)
+        if op is None:
+            raise UnsupportedOpError(f"no lowering for {operation.name}")
+        operands = [None if v is None else self.tensors[v] for v in op.operands]
+        attributes = self.analysis.attributes_of(op)
+        results = tuple(self.analysis.tensor(r) for r in operation.results)
+        lowered = LOWERINGS[op.declaration](self.build, LoweredOp(op.declaration, op.declaration.named_operands(operands), attributes, results))
+        for old, new in zip(operation.results, lowered if isinstance(lowered, (tuple, list)) else (lowered,)):
+            self._bind(old, self.build.cast_to(new, self.analysis.tensor(old)))
+
+    def _from_size(self, operation: ir.Operation) -> None:
+        from mlir.dialects import arith
+
+        size = self.build.size(self.analysis.size(operation.operands[0]))
+        number = arith.IndexCastOp(ir.IntegerType.get_signless(64), size).result
+        self._bind(operation.results[0], tensor.FromElementsOp(ir.RankedTensorType.get([], number.type), [number]).result)
+
+    def _to_size(self, operation: ir.Operation) -> None:
+        from mlir.dialects import arith
+
+        from ...dialect.graph import plain_symbol
+
+        number = self.build.read(self.tensors[operation.operands[0]], [])
+        index = arith.MaxSIOp(arith.IndexCastOp(self.build.index, number).result, self.build.const_index(0)).result
+        symbol = plain_symbol(self.analysis.size(operation.results[0]))
+        self.build.origins[symbol.name] = (index, None)
+
+    def _guard(self, operation: ir.Operation) -> None:
+        holds = self.build.read(self.tensors[operation.operands[0]], [])
+        self.build.check(holds, ir.StringAttr(operation.attributes["kind"]).value, ir.StringAttr(operation.attributes["message"]).value)
+
+    # Control flow: the same op with lowered regions.
+    def _if(self, operation: ir.Operation) -> None:
+        condition = self.tensors_or_scalar(operation.operands[0])
+        types = [self._signless(self.analysis.tensor(r)) for r in operation.results]
+        new = scf.IfOp(condition, types, has_else=True)
+        for region, block in zip(operation.regions, (new.then_block, new.else_block)):
+            with ir.InsertionPoint(block):
+                values = self._block(region.blocks[0])
+                scf.YieldOp([self._as(v, t) for v, t in zip(values, types)])
+        for old, value in zip(operation.results, new.results):
+            self._bind(old, value)
+
+    def tensors_or_scalar(self, value: ir.Value) -> ir.Value:
+        """A condition: the scalar that tensor.extract takes out of a rank-0 tensor."""
+        owner = value.owner
+        return self.build.read(self.tensors[owner.operands[0]], [])
+
+    def _as(self, value: TensorValue, type: ir.Type) -> ir.Value:
+        return value.value if value.value.type == type else tensor.CastOp(type, value.value).result
+
+
+CONTROL_FLOW = {"scf.if": Converter._if}

@@ -1,0 +1,155 @@
+"""`om-fuse-elementwise`: an elementwise producer moves into its one consumer, so that the value between them is never stored.
+
+Only where each element is computed once: the consumer reads the producer along all of its loops. (Upstream's pass also fuses into
+matrix products, which then compute the producer once per column.) Producers that merely permute axes fold into any consumer.
+
+    %1 = linalg.generic exp(%0)             %2 = linalg.generic exp(%0) + %b
+    %2 = linalg.generic %1 + %b        ->
+"""
+from __future__ import annotations
+
+
+from mlir import ir
+from mlir.dialects import linalg
+
+
+def fuse_elementwise(module: ir.Module) -> None:
+    """Fuse in all functions of a module, until nothing fuses any more."""
+    with module.context, ir.Location.unknown():
+        blocks: list[ir.Block] = []
+
+        def visit(operation):
+            if operation.name in ("func.func", "scf.if", "scf.for", "scf.while"):
+                blocks.extend(block for region in operation.regions for block in region.blocks)
+            return ir.WalkResult.ADVANCE
+
+        module.operation.walk(visit)
+        for block in blocks:
+            _fuse_block(block)
+
+
+def _fuse_block(block: ir.Block) -> None:
+    operations = [op.operation for op in block.operations if op.operation.name == "linalg.generic"]
+    for operation in operations:  # forwards: what is erased on the way are producers, which were visited before
+        consumer = Generic(operation)
+        while (producer := consumer.fusable()) is not None:
+            consumer = consumer.fuse(*producer)
+
+
+class Generic:
+    """A linalg.generic on tensors, taken apart."""
+
+    def __init__(self, operation: ir.Operation):
+        self.operation = operation
+        self.maps = [ir.AffineMapAttr(a).value for a in ir.ArrayAttr(operation.attributes["indexing_maps"])]
+        self.kinds = ["reduction" if "reduction" in str(a) else "parallel" for a in ir.ArrayAttr(operation.attributes["iterator_types"])]
+        inputs, outputs = list(ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))
+        self.inputs = list(operation.operands)[:inputs]
+        self.inits = list(operation.operands)[inputs:]
+        self.body = operation.regions[0].blocks[0]
+        self.has_kernel = "om.kernel" in operation.attributes
+
+    def is_elementwise(self) -> bool:
+        identity = ir.AffineMap.get_identity(len(self.kinds))
+        reads_init = any(list(a.uses) for a in list(self.body.arguments)[len(self.inputs):])
+        return len(self.inits) == 1 and "reduction" not in self.kinds and self.maps[-1] == identity and not self.has_kernel and not reads_init
+
+    def only_moves(self) -> bool:
+        """Whether the body yields its one input as it is, over a permutation of axes."""
+        operations = list(self.body.operations)
+        return (len(operations) == 1 and len(self.inputs) == 1 and operations[0].operands[0] == self.body.arguments[0]
+                and _permutes(self.maps[0], len(self.kinds)))
+
+    def fusable(self) -> tuple[int, "Generic"] | None:
+        """An input number and its producer that may move into this op."""
+        for number, value in enumerate(self.inputs):
+            if isinstance(value.owner, ir.Block):
+                continue
+            owner = value.owner.operation
+            if owner.name != "linalg.generic" or owner.block != self.operation.block:
+                continue
+            if any(use.owner.operation != self.operation for use in value.uses) or value in self.inits:
+                continue
+            producer = Generic(owner)
+            if not producer.is_elementwise() or not self._reads_once(number, value):
+                continue
+            if (self._covers(number) and not self.has_kernel) or producer.only_moves():
+                return number, producer
+        return None
+
+    def _reads_once(self, number: int, value: ir.Value) -> bool:
+        """Whether all operands that are this value read it by the same map."""
+        return all(self.maps[i] == self.maps[number] for i, other in enumerate(self.inputs) if other == value)
+
+    def _covers(self, number: int) -> bool:
+        return _permutes(self.maps[number], len(self.kinds))
+
+    def fuse(self, number: int, producer: "Generic") -> "Generic":
+        """A new op that computes the producer's body in place of input `number`; the two old ops are erased."""
+        value, access = self.inputs[number], self.maps[number]
+        operands: list[tuple[ir.Value, ir.AffineMap]] = []
+        sources: list[int] = []  # where each input of this op, then of the producer, is found among `operands`
+        kept = [(v, m) for v, m in zip(self.inputs, self.maps) if v != value]
+        moved = [(v, _compose(m, access)) for v, m in zip(producer.inputs, producer.maps)]
+        for pair in kept + moved:
+            if pair not in operands:
+                operands.append(pair)
+            sources.append(operands.index(pair))
+        with ir.InsertionPoint(self.operation), self.operation.location:
+            fused = self._create(operands)
+            self._move_bodies(fused, value, producer, sources, len(kept), access)
+        for old, new in zip(self.operation.results, fused.results):
+            old.replace_all_uses_with(new)
+        self.operation.erase()
+        producer.operation.erase()
+        return Generic(fused)
+
+    def _create(self, operands) -> ir.Operation:
+        maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in [m for _, m in operands] + self.maps[len(self.inputs):]])
+        operation = linalg.GenericOp([v.type for v in self.inits], [v for v, _ in operands], self.inits, maps, self.operation.attributes["iterator_types"])
+        for name in self.operation.attributes:
+            key = name.name if hasattr(name, "name") else name
+            if key.startswith("om."):
+                operation.operation.attributes[key] = self.operation.attributes[key]
+        operation.regions[0].blocks.append(*[v.type.element_type for v in [v for v, _ in operands] + self.inits])
+        return operation.operation
+
+    def _move_bodies(self, fused: ir.Operation, value, producer: "Generic", sources: list[int], kept: int, access: ir.AffineMap) -> None:
+        block = fused.regions[0].blocks[0]
+        arguments = list(block.arguments)
+        result = producer._move_body(block, [arguments[s] for s in sources[kept:]], access)[0]
+        own, rest = [], iter(sources[:kept])
+        for v in self.inputs:
+            own.append(result if v == value else arguments[next(rest)])
+        own += arguments[len(arguments) - len(self.inits):]
+        yielded = self._move_body(block, own, None)
+        with ir.InsertionPoint(block):
+            linalg.YieldOp(yielded)
+
+    def _move_body(self, block: ir.Block, values: list[ir.Value], access: ir.AffineMap | None) -> list[ir.Value]:
+        """Move the ops of the body to the end of a block with its arguments replaced; gives what it yields."""
+        for argument, value in zip(self.body.arguments, values):
+            argument.replace_all_uses_with(value)
+        for operation in list(self.body.operations):
+            operation = operation.operation
+            if operation.name == "linalg.yield":
+                return list(operation.operands)
+            if operation.name == "linalg.index" and access is not None:
+                axis = ir.IntegerAttr(operation.attributes["dim"]).value
+                loop = ir.AffineDimExpr(access.results[axis]).position
+                operation.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loop)
+            block.append(operation)
+        raise AssertionError("a linalg body ends with linalg.yield")
+
+
+def _permutes(map_: ir.AffineMap, loops: int) -> bool:
+    """Whether the results of a map are all of the loops, each once."""
+    results = list(map_.results)
+    if not all(isinstance(e, ir.AffineDimExpr) for e in results):
+        return False
+    return sorted(ir.AffineDimExpr(e).position for e in results) == list(range(loops))
+
+
+def _compose(inner: ir.AffineMap, access: ir.AffineMap) -> ir.AffineMap:
+    """The producer's access as a function of the consumer's loops."""
+    return ir.AffineMap.get(access.n_dims, 0, [e.compose(access) for e in inner.results])

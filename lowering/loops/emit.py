@@ -1,0 +1,243 @@
+"""`om-linalg-to-loops`: each linalg op on memrefs becomes a loop nest; the outermost loop worth it is an `scf.parallel`.
+
+Loop order: parallel loops outermost in the order of the result. A reduction runs innermost with its accumulators in registers when
+it walks along memory; otherwise it runs outside the last parallel loop, whose rows accumulate in cache. Bodies are scalar; LLVM's
+loop vectorizer makes full-width code of the innermost loop.
+"""
+from __future__ import annotations
+
+from typing import Callable, Sequence
+
+from mlir import ir
+from mlir.dialects import arith, linalg, memref, scf
+
+from .structured import dimension, merge_loops, Structured, structured
+
+PARALLEL_WORK = 32768  # scalar operations below which a loop is not worth handing to another thread
+UNKNOWN_SIZE = 64  # stands for a size known only at run time where work is estimated
+
+KERNELS: dict[str, Callable[[Structured, bool], bool]] = {}
+
+
+def kernel(name: str) -> Callable:
+    """Register the emitter for structured ops that carry ``om.kernel = name``; it returns False to decline."""
+    def register(function: Callable) -> Callable:
+        KERNELS[name] = function
+        return function
+    return register
+
+
+def linalg_to_loops(module: ir.Module) -> None:
+    """Replace every linalg.generic on memrefs, and memref.copy, in all functions."""
+    with module.context, ir.Location.unknown():
+        found: list[ir.Operation] = []
+
+        def visit(operation):
+            if operation.name in ("linalg.generic", "memref.copy"):
+                found.append(operation)
+            return ir.WalkResult.ADVANCE
+
+        module.operation.walk(visit)
+        for operation in found:
+            with ir.InsertionPoint(operation), operation.location:
+                emit(_copy(operation) if operation.name == "memref.copy" else structured(operation), _may_run_parallel(operation))
+            operation.erase()
+
+
+def _may_run_parallel(operation: ir.Operation) -> bool:
+    """Whether no enclosing loop runs in parallel already."""
+    parent = operation.parent
+    while parent is not None and parent.operation.name != "func.func":
+        if parent.operation.name == "scf.parallel":
+            return False
+        parent = parent.operation.parent
+    return True
+
+
+def _copy(operation: ir.Operation) -> Structured:
+    """memref.copy as a structured op."""
+    source, target = operation.operands
+    rank = ir.MemRefType(source.type).rank
+    element = ir.MemRefType(source.type).element_type
+    maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))] * 2)
+    kinds = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank)
+    generic = linalg.GenericOp([], [source], [target], maps, kinds)
+    block = generic.regions[0].blocks.append(element, element)
+    with ir.InsertionPoint(block):
+        linalg.YieldOp([block.arguments[0]])
+    op = structured(generic.operation)
+    op.temporary = generic.operation
+    return op
+
+
+def emit(op: Structured, parallel: bool) -> None:
+    """Emit the loops of a structured op at the insertion point."""
+    if op.kernel is not None and op.kernel in KERNELS and KERNELS[op.kernel](op, parallel):
+        return _drop_temporary(op)
+    merged = merge_loops(op)
+    Nest(merged, parallel).emit()
+    _drop_temporary(op)
+
+
+def _drop_temporary(op: Structured) -> None:
+    temporary = getattr(op, "temporary", None)
+    if temporary is not None:
+        temporary.erase()
+
+
+class Nest:
+    """The loop nest of one structured op."""
+
+    def __init__(self, op: Structured, parallel: bool):
+        self.op = op
+        self.parallel = parallel
+        self.index = ir.IndexType.get()
+        self.zero, self.one = self._const(0), self._const(1)
+        self.static, self.sizes = self._extents()
+
+    def _const(self, value: int) -> ir.Value:
+        return arith.ConstantOp(self.index, value).result
+
+    def _extents(self) -> tuple[list[int | None], list[ir.Value]]:
+        """Static size (or None) and size value of each loop, read from an operand whose axis is the loop itself."""
+        static: list[int | None] = [None] * self.op.loops
+        where: list[tuple | None] = [None] * self.op.loops
+        for operand, results in zip(self.op.operands, self.op.maps):
+            type = ir.MemRefType(operand.type)
+            for axis, expression in enumerate(results):
+                loop = dimension(expression)
+                if loop is None:
+                    continue
+                if not type.is_dynamic_dim(axis):
+                    static[loop] = type.get_dim_size(axis)
+                if where[loop] is None or operand in self.op.operands[-self.op.outputs:]:
+                    where[loop] = (operand, axis)
+        sizes = [self._const(s) if s is not None else memref.DimOp(w[0], self._const(w[1])).result for s, w in zip(static, where)]
+        return static, sizes
+
+    def order(self) -> list[int]:
+        """Loops from outermost to innermost."""
+        reductions = [i for i, kind in enumerate(self.op.kinds) if kind == "reduction"]
+        parallels = [i for i, kind in enumerate(self.op.kinds) if kind == "parallel"]
+        if not reductions or not parallels or self.reduces_along_memory(reductions):
+            return parallels + reductions
+        return parallels[:-1] + reductions + parallels[-1:]
+
+    def reduces_along_memory(self, reductions: Sequence[int]) -> bool:
+        """Whether every input's last axis either moves with a reduction or stays where it is."""
+        for results in self.op.maps[:-self.op.outputs]:
+            loop = dimension(results[-1]) if results else None
+            if loop is not None and loop not in reductions:
+                return False
+        return True
+
+    def emit(self) -> None:
+        order = self.order()
+        reductions = [i for i, kind in enumerate(self.op.kinds) if kind == "reduction"]
+        inner = len(order)
+        while inner and order[inner - 1] in reductions:
+            inner -= 1
+        self.accumulate = inner < len(order)
+        self._level(order, 0, inner, {}, self._parallel_level(order, inner))
+
+    def _parallel_level(self, order: list[int], inner: int) -> int | None:
+        """The outermost loop that may, and is worth to, run on threads."""
+        if not self.parallel:
+            return None
+        for level, loop in enumerate(order[:inner]):
+            if self.op.kinds[loop] != "parallel":
+                return None
+            if self.static[loop] != 1:
+                work = self.work(order[level + 1:])
+                total = work * (self.static[loop] or 1 << 20)
+                return level if total >= 2 * PARALLEL_WORK else None
+        return None
+
+    def work(self, loops: Sequence[int]) -> int:
+        """Scalar operations in the given loops together."""
+        total = max(1, sum(_cost(op.operation.name) for op in self.op.body.operations))
+        for loop in loops:
+            total *= UNKNOWN_SIZE if self.static[loop] is None else max(1, self.static[loop])
+        return total
+
+    def _level(self, order, level: int, inner: int, indices: dict[int, ir.Value], parallel_level: int | None) -> None:
+        if level == inner:
+            self._innermost(order[inner:], indices)
+            return
+        loop = order[level]
+        if level == parallel_level:
+            nest = scf.ParallelOp([], [self.zero], [self.sizes[loop]], [self.one], [])
+            nest.operation.attributes["om.grain"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), max(1, PARALLEL_WORK // self.work(order[level + 1:])))
+            block = nest.regions[0].blocks[0] if len(nest.regions[0].blocks) else nest.regions[0].blocks.append(self.index)
+            with ir.InsertionPoint(block):
+                self._level(order, level + 1, inner, {**indices, loop: block.arguments[0]}, None)
+                scf.ReduceOp([], 0)
+            return
+        nest = scf.ForOp(self.zero, self.sizes[loop], self.one)
+        with ir.InsertionPoint(nest.body):
+            self._level(order, level + 1, inner, {**indices, loop: nest.induction_variable}, parallel_level)
+            scf.YieldOp([])
+
+    def _innermost(self, reductions: list[int], indices: dict[int, ir.Value]) -> None:
+        """The remaining reduction loops with accumulators in registers, then the stores."""
+        outputs = range(len(self.op.operands) - self.op.outputs, len(self.op.operands))
+        if not self.accumulate:
+            values = self._body(indices, {})
+        else:
+            carried = {n: self._load(n, indices) for n in outputs}
+            values = self._reduce(reductions, indices, carried)
+        for number, value in zip(outputs, values):
+            memref.StoreOp(value, self.op.operands[number], self._place(number, indices))
+
+    def _reduce(self, loops: list[int], indices, carried: dict[int, ir.Value]) -> list[ir.Value]:
+        if not loops:
+            return self._body(indices, carried)
+        nest = scf.ForOp(self.zero, self.sizes[loops[0]], self.one, list(carried.values()))
+        with ir.InsertionPoint(nest.body):
+            inner = dict(zip(carried, nest.inner_iter_args))
+            scf.YieldOp(self._reduce(loops[1:], {**indices, loops[0]: nest.induction_variable}, inner))
+        return list(nest.results)
+
+    def _body(self, indices: dict[int, ir.Value], carried: dict[int, ir.Value]) -> list[ir.Value]:
+        """Move the body's ops to the insertion point, its arguments replaced by loaded elements."""
+        for number, argument in enumerate(self.op.body.arguments):
+            if number in carried:
+                argument.replace_all_uses_with(carried[number])
+            elif list(argument.uses):
+                argument.replace_all_uses_with(self._load(number, indices))
+        anchor = arith.ConstantOp(self.index, 0).operation
+        for operation in list(self.op.body.operations):
+            operation = operation.operation
+            if operation.name == "linalg.yield":
+                return list(operation.operands)
+            if operation.name == "linalg.index":
+                operation.results[0].replace_all_uses_with(indices[ir.IntegerAttr(operation.attributes["dim"]).value])
+            else:
+                operation.move_before(anchor)
+        raise AssertionError("a linalg body ends with linalg.yield")
+
+    def _load(self, number: int, indices) -> ir.Value:
+        return memref.LoadOp(self.op.operands[number], self._place(number, indices)).result
+
+    def _place(self, number: int, indices) -> list[ir.Value]:
+        return [self._evaluate(e, indices) for e in self.op.maps[number]]
+
+    def _evaluate(self, expression: ir.AffineExpr, indices) -> ir.Value:
+        """An affine expression of the loops as an index value."""
+        loop = dimension(expression)
+        if loop is not None:
+            return indices[loop]
+        if isinstance(expression, ir.AffineConstantExpr):
+            return self._const(ir.AffineConstantExpr(expression).value)
+        binary = ir.AffineBinaryExpr(expression)
+        left, right = self._evaluate(binary.lhs, indices), self._evaluate(binary.rhs, indices)
+        if isinstance(expression, ir.AffineAddExpr):
+            return arith.AddIOp(left, right).result
+        if isinstance(expression, ir.AffineMulExpr):
+            return arith.MulIOp(left, right).result
+        return (arith.FloorDivSIOp if isinstance(expression, ir.AffineFloorDivExpr) else arith.RemSIOp)(left, right).result
+
+
+def _cost(name: str) -> int:
+    """Rough number of instructions of a scalar op."""
+    return 20 if name.startswith("math.") and name not in ("math.absf", "math.sqrt", "math.fma") else 1

@@ -1,10 +1,14 @@
 """Compiles one module with a loop over a buffer for every function and dtype; `run` calls them."""
 
 import ctypes
+import subprocess
+from pathlib import Path
 
+import llvm
 import ml_dtypes
 import numpy as np
 import pytest
+from mlir.dialects.llvm import translate_module_to_llvmir
 from mlir.execution_engine import ExecutionEngine
 from mlir.ir import Context, InsertionPoint, Location, Module, Operation, WalkResult
 from mlir.passmanager import PassManager
@@ -124,6 +128,17 @@ def compiled() -> Compiled:
     functions += [loop(f"{name}_f64", "f64", body.format("f64")) for name, body in EXTRA.items()]
     functions += [loop(f"{name}_f32", "f32", body.format("f32")) for name, body in EXTRA.items()]
     return Compiled("\n".join(functions))
+
+
+@pytest.fixture(scope="session")
+def optimized_ir():
+    """LLVM IR of loops over some functions after `opt -O3` for a machine with 512-bit vectors."""
+    names = ("math.exp", "math.log", "math.tanh", "math.erf", "math.sin", "sigmoid")
+    module = lower(expand(parse("\n".join(loop(name.split(".")[-1], "f32", call_of(name, "f32")) for name in names))))
+    tool = Path(llvm.__path__[0]) / "bin" / "opt"
+    flags = ["-O3", "-S", "-mtriple=x86_64-linux-gnu", "-mcpu=x86-64-v4", "-mattr=-prefer-256-bit"]
+    text = translate_module_to_llvmir(module.operation)
+    return subprocess.run([tool, *flags], input=text, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture

@@ -98,3 +98,11 @@ def test_both_results_of_sincos(compiled):
     x = np.random.default_rng(4).normal(size=500) * 100
     np.testing.assert_array_equal(compiled("cosine", x), compiled("math.cos", x))
     np.testing.assert_array_equal(compiled("math.sincos", x), compiled("math.sin", x))
+
+
+@pytest.mark.parametrize("name, lanes", [("exp", 16), ("log", 16), ("tanh", 16), ("erf", 16), ("sigmoid", 16), ("sin", 8)])
+def test_loops_become_full_width_vectors(optimized_ir, name, lanes):
+    body = re.search(rf"^define void @{name}\(.*?^}}", optimized_ir, re.DOTALL | re.MULTILINE).group()
+    element = "float" if lanes == 16 else "double"
+    assert f"@llvm.fma.v{lanes}f{512 // lanes}(<{lanes} x {element}>" in body
+    assert set(re.findall(r"call [^@]*@(\S+?)[.(]", body)) == {"llvm"}

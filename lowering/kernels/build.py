@@ -7,7 +7,7 @@ serves static and dynamic shapes. Everything is built at the current insertion p
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import arith, memref, scf, vector
+from mlir.dialects import arith, llvm, memref, scf, vector
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -110,8 +110,15 @@ def dim(buffer, axis: int):
 # --- loops ------------------------------------------------------------------------------------------------------------------------
 
 
-def loop(lower, upper, step, body, carried=()):
-    """`scf.for`: `body(index, *carried)` returns the next carried values. A loop known to run once or never is not emitted."""
+ROLL = True
+ROLLED = "#llvm.loop_annotation<unroll = <disable = true>>"
+
+
+def loop(lower, upper, step, body, carried=(), rolled: bool = False):
+    """`scf.for`: `body(index, *carried)` returns the next carried values. A loop known to run once or never is not emitted.
+
+    LLVM does not unroll a `rolled` loop: its body is a register tile that is long enough.
+    """
     carried = list(carried)
     if known(lower) and known(upper):
         trips = max(0, -(-(upper - lower) // step)) if known(step) else None
@@ -120,6 +127,8 @@ def loop(lower, upper, step, body, carried=()):
         if trips == 1:
             return _values(body(lower, *carried))
     op = scf.ForOp(value(lower), value(upper), value(step), carried)
+    if rolled and ROLL:
+        op.attributes["llvm.loop_annotation"] = ir.Attribute.parse(ROLLED)
     with ir.InsertionPoint(op.body):
         scf.YieldOp(_values(body(op.induction_variable, *op.inner_iter_args)))
     return list(op.results)
@@ -302,3 +311,11 @@ def constant_mask(truths):
     kind = vector_type(len(truths), ir.IntegerType.get_signless(1))
     values = [ir.IntegerAttr.get(kind.element_type, int(truth)) for truth in truths]
     return arith.constant(kind, ir.DenseElementsAttr.get(values, type=kind))
+
+
+def load_barrier():
+    """Keep LLVM from sharing loads between what is before and after: shared, they would take registers that the accumulators need.
+
+    A fence of one thread against itself: no instruction.
+    """
+    llvm.fence(llvm.AtomicOrdering.seq_cst, syncscope="singlethread")

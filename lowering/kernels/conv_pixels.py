@@ -10,10 +10,14 @@ from mlir.dialects import arith
 from . import build as b
 from . import tile
 from .conv_plan import pixel_plan
-from .conv_taps import Taps
+from .conv_taps import Taps, merge_tiles
 from .pack import accumulator_type
 from .place import Place, finish
 from .transpose import transpose_square
+
+
+UNROLLED_TAPS = 3
+"""Longer runs of taps along a row are a loop: shorter ones were slower as a loop."""
 
 
 class PixelConvolution:
@@ -78,7 +82,7 @@ class PixelConvolution:
         """Sum `count` blocks of channels, from `first` on, of height x size pixels into the stash."""
         places = [self._stash_place(b.add(y, r), b.add(x, p), v) for r in range(height) for p in range(size) for v in range(self.plan.vectors)]
         sums = self._start(places, first)
-        sums = b.loop(0, count, 1, lambda block, *sums: self._taps(y, height, x, size, tap_rows, taps, b.add(first, block), sums), sums)
+        sums = b.loop(0, count, 1, lambda block, *sums: self._taps(y, height, x, size, tap_rows, taps, b.add(first, block), sums), sums, rolled=True)
         for vec, place in zip(sums, places):
             b.store_vector(vec, self.stash, place)
 
@@ -96,17 +100,28 @@ class PixelConvolution:
         """One block of channels: every tap that lies inside. `tap_rows` is a pair of bounds, or a table of truths by row of the tile."""
 
         def tap_row(ky, sums, rows):
-            for kx in range(self.shape.kernel[1]):
-                sums = self._tap(y, x, ky, kx, block, sums, rows, [taps[p][kx] for p in range(size)])
+            for (kx, end), _, columns in self._tap_columns(taps):
+                step = 1 if end - kx > UNROLLED_TAPS else end - kx
+                sums = b.loop(kx, end, step, lambda kx, *sums: self._some_taps(y, x, ky, kx, step, block, sums, rows, columns), sums, rolled=True)
             return sums
 
         if isinstance(tap_rows[0], tuple):
             if all(all(row) for row in tap_rows):
-                return b.loop(0, self.shape.kernel[0], 1, lambda ky, *sums: tap_row(ky, list(sums), [True] * height), sums)
+                return b.loop(0, self.shape.kernel[0], 1, lambda ky, *sums: tap_row(ky, list(sums), [True] * height), sums, rolled=True)
             for ky in range(self.shape.kernel[0]):
                 sums = tap_row(ky, sums, [row[ky] for row in tap_rows])
             return sums
-        return b.loop(*tap_rows, 1, lambda ky, *sums: tap_row(ky, list(sums), [True]), sums)
+        return b.loop(*tap_rows, 1, lambda ky, *sums: tap_row(ky, list(sums), [True]), sums, rolled=True)
+
+    def _tap_columns(self, taps):
+        """((first, end), 1, inside by pixel) of the taps along a row; neighbours that lie inside for the same pixels make one loop."""
+        columns = [(kx, 1, [pixel[kx] for pixel in taps]) for kx in range(self.shape.kernel[1])]
+        return merge_tiles(columns)
+
+    def _some_taps(self, y, x, ky, kx, count, block, sums, rows, columns):
+        for i in range(count):
+            sums = self._tap(y, x, ky, b.add(kx, i), block, sums, rows, columns)
+        return sums
 
     def _tap(self, y, x, ky, kx, block, sums, rows, columns):
         """One tap, all channels of the block."""
@@ -116,6 +131,7 @@ class PixelConvolution:
             return list(sums)
 
         def channel(lane, *sums):
+            b.load_barrier()
             filters = self._filters(block, ky, kx, lane)
             result = list(sums)
             for i, (r, p) in enumerate(pixels):
@@ -127,7 +143,7 @@ class PixelConvolution:
                     result[at] = self._add(scalar, vec, result[at], inside[i])
             return result
 
-        return b.loop(0, self.plan.inner, 1, channel, sums)
+        return b.loop(0, self.plan.inner, 1, channel, sums, rolled=True)
 
     def _add(self, scalar, vec, total, inside):
         result = b.multiply_add(scalar, vec, total)
@@ -157,9 +173,7 @@ class PixelConvolution:
         count = b.mul(self.rows, self.columns)
 
         def square(pixel, pixels):
-            for v in range(self.plan.vectors):
-                first = b.add(b.mul(self.panel, self.plan.width), v * lanes)
-                self._store_square(start, pixel, pixels, first, v)
+            b.loop(0, self.plan.width, lanes, lambda column: self._store_square(start, pixel, pixels, column))
 
         whole = b.sub(count, b.rem(count, lanes))
         b.loop(0, whole, lanes, lambda pixel: square(pixel, None))
@@ -167,11 +181,12 @@ class PixelConvolution:
         if not b.known(rest) or rest:
             b.when(b.less(0, rest), lambda: square(whole, rest))
 
-    def _store_square(self, start, pixel, pixels, first, v):
-        """`first` is the number within the group of the square's first filter."""
+    def _store_square(self, start, pixel, pixels, column):
+        """Pixels `pixel` … of the band, filters `column` … of the panel."""
         lanes = self.plan.lanes
         mask = None if pixels is None else b.mask_first(pixels, lanes)
-        square = [b.load_vector(self.stash, [b.add(pixel, i), v * lanes], lanes) for i in range(lanes)]
+        first = b.add(b.mul(self.panel, self.plan.width), column)
+        square = [b.load_vector(self.stash, [b.add(pixel, i), column], lanes) for i in range(lanes)]
         for i, vec in enumerate(transpose_square(square)):
             number = b.add(first, i)
 

@@ -34,7 +34,7 @@ class Taps:
             height = min(rows, self.out[0] - y)
             taps = tuple(tuple(self.inside(0, y + r, ky) for ky in range(self.shape.kernel[0])) for r in range(height))
             tiles.append((y, height, taps))
-        return _merge(tiles)
+        return merge_tiles(tiles)
 
     def tap_rows(self, y):
         """First and end of the tap rows inside the image, for one output row."""
@@ -79,7 +79,7 @@ class Taps:
             taps = tuple(tuple(self.inside(1, start + p, kx) for kx in range(self.shape.kernel[1])) for p in range(size))
             tiles.append((start, size, taps))
             start += size
-        return _merge(tiles)
+        return merge_tiles(tiles)
 
     def _safe_columns(self, left, end):
         """First and end of the columns whose taps all lie inside."""
@@ -98,7 +98,7 @@ class Taps:
         return (tuple(taps),)
 
 
-def _merge(tiles):
+def merge_tiles(tiles):
     """(start, size, taps) of equal size and taps that follow each other, as ((start, end), size, taps)."""
     merged = []
     for start, size, taps in tiles:

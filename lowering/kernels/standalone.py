@@ -73,6 +73,7 @@ def compile_kernel(emitter, *arguments, opt_level: int = 3, dump: str | None = N
         text = str(module)
         hoist_allocas(function)
         PassManager.parse(_PIPELINE).run(module.operation)
+        carry_loop_annotations(module.operation)
         engine = ExecutionEngine(module, opt_level=opt_level, enable_object_dump=dump is not None)
         compiled = Compiled(engine, text)
         if dump:
@@ -86,6 +87,18 @@ def hoist_allocas(function):
     function.walk(lambda op: (found.append(op), ir.WalkResult.ADVANCE)[1] if op.name == "memref.alloca" else ir.WalkResult.ADVANCE)
     for op in found:
         op.move_before(function.entry_block.operations[0])
+
+
+def carry_loop_annotations(operation):
+    """`scf.for`'s loop annotation arrives at the back edge as `llvm.loop_annotation`; LLVM's dialect reads `loop_annotation`."""
+
+    def visit(op):
+        if op.name == "llvm.br" and "llvm.loop_annotation" in op.attributes:
+            op.attributes["loop_annotation"] = op.attributes["llvm.loop_annotation"]
+            del op.attributes["llvm.loop_annotation"]
+        return ir.WalkResult.ADVANCE
+
+    operation.walk(visit)
 
 
 def aligned(shape, dtype=np.float32, fill=None):

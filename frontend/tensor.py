@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect import dtypes
+from ..dialect import dtypes, ops as _declarations  # noqa: F401
 from ..dialect.declare import REGISTRY
 from ..errors import OnemlirError
 from .dispatch import apply, current_recorder

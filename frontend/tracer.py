@@ -35,10 +35,10 @@ class Tracer:
             raise TraceError(f"output '{name}' is given twice")
         self._outputs.append((name, tensor))
 
-    def finish(self) -> Program:
-        """End the recording."""
+    def finish(self):
+        """End the recording; gives the TracedModel."""
         try:
-            return self.recorder.finish(self._outputs)
+            return traced_model(self.recorder, self.recorder.finish(self._outputs))
         finally:
             self.close()
 
@@ -55,7 +55,7 @@ class Tracer:
         self.close()
 
 
-def record(function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes, on_read: str, static: Mapping[str, Any]) -> Program:
+def record(function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes, on_read: str, static: Mapping[str, Any]):
     """Record ``function(*examples, **keywords, **static)``; leaves of examples and keywords that are tensors are inputs."""
     recorder = Recorder(on_read)
     with evaluation_mode(function), recording(recorder):
@@ -64,7 +64,15 @@ def record(function: Callable, examples: Sequence, keywords: Mapping[str, Any], 
         result = function(*arguments, **named, **static)
         leaves: list = []
         structure = flatten(result, _is_tensor, leaves, static=_refuse_output)
-        return recorder.finish(list(zip(output_names(leaves), (t for _, t in leaves))), to_json(structure))
+        program = recorder.finish(list(zip(output_names(leaves), (t for _, t in leaves))), to_json(structure))
+    return traced_model(recorder, program)
+
+
+def traced_model(recorder: Recorder, program: Program):
+    """The recording as the user holds it."""
+    from ..traced import TracedModel
+
+    return TracedModel(program, recorder.versions)
 
 
 def _is_tensor(value) -> bool:

@@ -1,0 +1,23 @@
+"""`Axis`: a named axis with a declared range."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import OnemlirError
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A symbolic axis whose size is known to lie in a range and to be a multiple; checked on every run."""
+
+    name: str
+    min: int = 0
+    max: int | None = None
+    multiple_of: int = 1
+
+    def __post_init__(self):
+        if self.min < 0 or self.multiple_of < 1 or (self.max is not None and self.max < self.min):
+            raise OnemlirError(f"axis '{self.name}': the range from {self.min} to {self.max} in steps of {self.multiple_of} is empty")
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,141 @@
+"""The stages of the compiler, as a table of passes, and running them up to a stage."""
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Callable
+
+from mlir import ir
+
+from ..dialect import bindings
+from ..dialect.program import entry_function, Program
+from .registry import PASSES, register_pass
+from .pipeline import run_pipeline, Step
+
+
+@register_pass("om-decompose", builtin=True)
+def om_decompose(module: ir.Module) -> None:
+    """Replace composite ops by ops that have a lowering."""
+    from .linalg import LOWERINGS
+    from .om.decompose import decompose
+
+    for function in module.body.operations:
+        if function.operation.name == "func.func":
+            decompose(function.operation, keep=LOWERINGS)
+
+
+@register_pass("om-to-linalg", builtin=True)
+def om_to_linalg(module: ir.Module) -> None:
+    """Convert the entry function to linalg on tensors."""
+    from .linalg.convert import to_linalg
+
+    om_decompose(module)
+    to_linalg(module)
+
+
+@register_pass("om-fuse-elementwise", builtin=True)
+def om_fuse_elementwise(module: ir.Module) -> None:
+    """Move elementwise producers into their one consumer."""
+    from .linalg.fuse import fuse_elementwise
+
+    fuse_elementwise(module)
+
+
+@register_pass("om-bufferize", builtin=True)
+def om_bufferize(module: ir.Module) -> None:
+    """Tensors become buffers; results are written into destination arguments."""
+    from .buffers import bufferize
+
+    bufferize(module)
+
+
+@register_pass("om-plan-memory", builtin=True)
+def om_plan_memory(module: ir.Module) -> None:
+    """Place allocations in one arena by lifetime."""
+    from .buffers import plan_memory
+
+    plan_memory(module)
+
+
+@register_pass("om-linalg-to-loops", builtin=True)
+def om_linalg_to_loops(module: ir.Module) -> None:
+    """Structured ops on buffers become loops; the outermost are marked parallel."""
+    from .loops import linalg_to_loops
+
+    linalg_to_loops(module)
+
+
+@register_pass("om-expand-math", builtin=True)
+def om_expand_math(module: ir.Module) -> None:
+    """Replace transcendental functions by polynomials."""
+    from .math import expand_math
+
+    expand_math(module)
+
+
+@register_pass("om-to-llvm", builtin=True)
+def om_to_llvm(module: ir.Module) -> None:
+    """Outline parallel loops and convert everything to the LLVM dialect."""
+    from .llvm import to_llvm
+
+    to_llvm(module)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A point of the compilation with a name, and the passes that lead to it from the stage before."""
+
+    name: str
+    passes: tuple[str, ...]
+
+
+STAGES = (
+    Stage("om", ()),
+    Stage("linalg", ("om-decompose", "om-to-linalg", "canonicalize", "cse", "om-fuse-elementwise", "canonicalize", "cse")),
+    Stage("buffers", ("om-bufferize", "om-plan-memory")),
+    Stage("loops", ("om-linalg-to-loops", "canonicalize", "cse")),
+    Stage("llvm", ("om-expand-math", "om-to-llvm")),
+)
+
+
+def passes_of(stage: Stage) -> list[Step]:
+    """The stage's passes with those that others registered next to them."""
+    steps: list[Step] = []
+    for name in stage.passes:
+        steps += [Step(p.name) for p in PASSES.values() if p.before == name]
+        steps.append(Step(name))
+        steps += [Step(p.name) for p in PASSES.values() if p.after == name]
+    return steps
+
+
+def copy_module(module: ir.Module) -> ir.Module:
+    """The module in a context of its own."""
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    context = bindings.new_context()
+    with context, ir.Location.unknown():
+        return ir.Module.parse(buffer.getvalue())
+
+
+def lower(program: Program, until: str = "llvm", observe: Callable[[str, ir.Module], None] | None = None) -> ir.Module:
+    """A lowered copy of a program's module. `observe(stage name, module)` is called at the end of each stage."""
+    names = [s.name for s in STAGES]
+    if until not in names:
+        raise ValueError(f"no stage '{until}'; the stages are {', '.join(names)}")
+    module = copy_module(program.module)
+    for stage in STAGES[:names.index(until) + 1]:
+        run_pipeline(module, passes_of(stage))
+        if observe:
+            observe(stage.name, module)
+    return module
+
+
+def stages(program: Program) -> dict[str, str]:
+    """The text of each stage by name, ending with LLVM IR and assembly for this machine."""
+    from .llvm import assembly_text, llvm_ir_text
+
+    texts: dict[str, str] = {}
+    module = lower(program, observe=lambda name, module: texts.__setitem__(name, str(module)))
+    texts["llvm-ir"] = llvm_ir_text(module)
+    texts["assembly"] = assembly_text(module)
+    return texts

@@ -1,0 +1,156 @@
+"""`TracedModel`, what recording gives, and the doors to make one: `trace`, `Tracer`, `load`, `from_onnx`; and `Session`."""
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+
+from .errors import OnemlirError, TraceError
+
+
+class TracedModel:
+    """A recorded model: its IR, its weights, its inputs and outputs. Immutable; sessions and files are made from it."""
+
+    def __init__(self, program, versions: Sequence = ()):
+        self.program = program
+        self._versions = list(versions)
+
+    @property
+    def inputs(self) -> list:
+        """Inputs: objects with `name`, `shape` (ints and axis names) and `dtype`."""
+        return self.program.inputs
+
+    @property
+    def outputs(self) -> list:
+        """Outputs, like `inputs`."""
+        return self.program.outputs
+
+    @property
+    def input_names(self) -> list[str]:
+        return self.program.input_names
+
+    @property
+    def output_names(self) -> list[str]:
+        return self.program.output_names
+
+    @property
+    def parameters(self) -> Mapping[str, np.ndarray]:
+        """Weights by name."""
+        return self.program.weights
+
+    @property
+    def assumptions(self) -> list[dict]:
+        """What the recording depends on: kind, name, text and line of each."""
+        return self.program.assumptions
+
+    def mlir(self, locations: bool = False) -> str:
+        """The IR in the om dialect; with `locations`, each op's source line and module path."""
+        return self.program.mlir(locations)
+
+    def __str__(self) -> str:
+        return self.mlir()
+
+    def check_weights(self) -> None:
+        """Raises OnemlirError when a weight was changed in place after the recording."""
+        for name, tensor, version in self._versions:
+            if tensor._version != version:
+                raise OnemlirError(f"the weight '{name}' was changed in place after the recording: record the model again")
+
+    def session(self, threads: int | None = None, **options):
+        """Compile for this processor. threads: how many to use, by default as many as the process may."""
+        from .runtime.jit import jit_session
+
+        self.check_weights()
+        return jit_session(self.program, threads=threads, **options)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write a .onemodel file, atomically."""
+        from .dialect.onemodel_program import save_program
+
+        self.check_weights()
+        save_program(self.program, path)
+
+    def save_onnx(self, path: str | os.PathLike, **options) -> None:
+        """Write an ONNX file, atomically. UnsupportedOpError lists what ONNX cannot say."""
+        from .dialect.onnx import save_onnx
+        from .lowering.om.decompose import decompose
+
+        self.check_weights()
+        save_onnx(self.program, path, decompose=decompose, **options)
+
+    def compile(self, path: str | os.PathLike, **options) -> pathlib.Path:
+        """Compile ahead of time to a native library, object file or executable, by the suffix of `path`."""
+        from .runtime.ahead_of_time import compile_program
+
+        self.check_weights()
+        return compile_program(self.program, pathlib.Path(path), **options)
+
+    def compare(self, model: Callable, inputs: Sequence, rtol: float = 1e-4, atol: float = 1e-5):
+        """Run `model` eagerly and the recording on each input; a table of rows with `input`, `eager`, `traced`, `match`, `error`."""
+        from .frontend.comparison import compare
+
+        session = self.session()
+        names = self.input_names
+        return compare(model, lambda arrays: session.run(dict(zip(names, arrays))), inputs, rtol, atol)
+
+    def __call__(self, *inputs):
+        """Run the model on tensors or arrays with a session that is made at the first call."""
+        if not hasattr(self, "_session"):
+            self._session = self.session()
+        return self._session(*inputs)
+
+
+def trace(model: Callable, *examples, axes=None, on_read: str = "error", check=None, kwargs: Mapping[str, Any] | None = None, **static) -> TracedModel:
+    """Record one run of a module or function on example inputs.
+
+    examples: tensors, or containers of tensors, passed by position; kwargs: the same by keyword. axes: names of the axes that stay
+    symbolic: one tuple for a single input, else one per input or a mapping by input name. on_read: what happens when the program
+    reads a recorded value: "error", "freeze" (a constant, with a warning) or "guard" (checked on every run). check: inputs on which
+    eager and recording are compared at once. Other keywords go to the model as they are. Raises TraceError.
+    """
+    from .frontend.tracer import record
+
+    traced = record(model, examples, kwargs or {}, axes, on_read, static)
+    if check:
+        table = traced.compare(lambda *a: model(*a, **static), check)
+        if not table.match:
+            raise TraceError(f"eager and traced differ:\n{table}")
+    return traced
+
+
+class Tracer:
+    """Records ops by hand: `input`, ops on what it returns, `output`, `finish`."""
+
+    def __new__(cls, on_read: str = "error"):
+        from .frontend.tracer import Tracer as FrontendTracer
+
+        return FrontendTracer(on_read)
+
+
+def load(path: str | os.PathLike) -> TracedModel:
+    """Read a .onemodel file. FormatError for one that is damaged or newer."""
+    from .dialect.onemodel_program import load_program
+
+    return TracedModel(load_program(path))
+
+
+def from_onnx(model, **options) -> TracedModel:
+    """Read an ONNX model: a path, bytes, or a ModelProto."""
+    from .frontend.onnx import read_onnx
+
+    return TracedModel(read_onnx(model, **options))
+
+
+def Session(model, threads: int | None = None, **options):
+    """A compiled model, ready to run: of a TracedModel, or of a .onemodel, .onnx or native library file."""
+    if isinstance(model, TracedModel):
+        return model.session(threads=threads, **options)
+    path = pathlib.Path(model)
+    if path.suffix in (".so", ".dylib"):
+        from .runtime.library import load_library
+
+        return load_library(path, threads=threads, **options)
+    traced = from_onnx(path) if path.suffix == ".onnx" else load(path)
+    return traced.session(threads=threads, **options)

@@ -1,0 +1,43 @@
+"""Tensors become buffers: in place where that is allowed, and never in an input."""
+from __future__ import annotations
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from .carried import carry_in_place
+from .destinations import add_destinations
+from .functions import entry_functions, walk
+
+BEFORE = ("func.func(resolve-shaped-type-result-dims)", "canonicalize", "cse", "func.func(eliminate-empty-tensors,empty-tensor-to-alloc-tensor)")
+BUFFERIZE = (
+    "one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map "
+    "unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops=true buffer-alignment=64}"
+)
+AFTER = ("canonicalize", "cse", "func.func(resolve-shaped-type-result-dims)", "canonicalize", "cse")
+
+
+def bufferize(module: ir.Module) -> None:
+    """Rewrite all functions from tensors to memrefs in place; entry functions get destinations and a context.
+
+    Contract before: tensors, and memrefs only inside the function and as the status argument. Contract after: no tensors.
+    """
+    with module.context, ir.Location.unknown():
+        for function in entry_functions(module):
+            carry_in_place(function)
+            add_destinations(function)
+        run_passes(module, *BEFORE, BUFFERIZE, *AFTER)
+        drop_self_copies(module)
+
+
+def run_passes(module: ir.Module, *passes: str) -> None:
+    """Run upstream passes; the module is verified first, as a pass that meets invalid IR ends the process."""
+    module.operation.verify()
+    with module.context:
+        PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
+
+
+def drop_self_copies(module: ir.Module) -> None:
+    """`memref.copy %a, %a` is left by an output that was computed in place."""
+    for copy in walk(module.operation, "memref.copy"):
+        if copy.operands[0] == copy.operands[1]:
+            copy.erase()

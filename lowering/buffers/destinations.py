@@ -1,0 +1,57 @@
+"""`om-destinations`: results of an entry function are written into buffers that the caller hands in.
+
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
+->  func.func @main(%x: tensor<4xf32>, %output: memref<4xf32>, %context: !llvm.ptr)
+
+A result marked `om.data_dependent` stays a result: a fresh buffer, which the entry wrapper hands to the caller.
+"""
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith, bufferization, tensor
+
+from .functions import argument_attributes, DATA_DEPENDENT, entry_block, result_attributes, ROLE, set_signature, with_attribute
+
+WRITABLE = "bufferization.writable"
+
+
+def add_destinations(function: ir.Operation) -> None:
+    block = entry_block(function)
+    terminator = block.operations[len(block.operations) - 1].operation
+    arguments = [_not_writable(a, v.type) for a, v in zip(argument_attributes(function), block.arguments)]
+    kept, kept_attributes = [], []
+    with ir.InsertionPoint(terminator), function.location:
+        for value, attributes in zip(list(terminator.operands), result_attributes(function)):
+            if DATA_DEPENDENT in attributes:
+                kept.append(_fresh_copy(value))
+                kept_attributes.append(attributes)
+                continue
+            type = ir.RankedTensorType(value.type)
+            buffer = block.add_argument(ir.MemRefType.get(type.shape, type.element_type), function.location)
+            bufferization.MaterializeInDestinationOp(None, value, buffer, restrict=True, writable=True)
+            arguments.append(with_attribute(attributes, ROLE, ir.StringAttr.get("output")))
+        block.add_argument(ir.Type.parse("!llvm.ptr"), function.location)
+        arguments.append(ir.DictAttr.get({ROLE: ir.StringAttr.get("context")}))
+        ir.Operation.create("func.return", [], kept)
+    terminator.erase()
+    set_signature(function, [a.type for a in block.arguments], [v.type for v in kept], arguments, kept_attributes)
+
+
+def _not_writable(attributes: ir.DictAttr, type: ir.Type) -> ir.DictAttr:
+    if not isinstance(type, ir.RankedTensorType):
+        return attributes
+    return with_attribute(attributes, WRITABLE, ir.BoolAttr.get(False))
+
+
+def _fresh_copy(value: ir.Value) -> ir.Value:
+    """The same values in a buffer of their own, which is contiguous and exactly as large as they are."""
+    type = ir.RankedTensorType(value.type)
+    index = ir.IndexType.get()
+    sizes = [tensor.DimOp(value, arith.ConstantOp(index, i).result).result for i in range(type.rank) if type.is_dynamic_dim(i)]
+    return bufferization.AllocTensorOp(type, [], copy=value).result if not sizes else _copy_dynamic(type, value, sizes)
+
+
+def _copy_dynamic(type: ir.RankedTensorType, value: ir.Value, sizes: list[ir.Value]) -> ir.Value:
+    """`alloc_tensor copy(...)` takes no sizes, and would keep a strided layout: write into an empty tensor instead."""
+    empty = bufferization.AllocTensorOp(type, sizes).result
+    return bufferization.MaterializeInDestinationOp(type, value, empty).result

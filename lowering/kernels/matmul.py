@@ -16,8 +16,8 @@ from .pack import accumulator_type, pack_panel, panel_width
 from .place import Place, finish
 from .shapes import MatmulShape
 
-ROW_TILES = 16
-"""Tiles of rows in a chunk."""
+ROW_TILES, FEWEST_ROW_TILES = 40, 8
+"""Tiles of rows in a chunk: at most, and at least where that gives more chunks."""
 CHUNKS = 16
 """Chunks that a product of known size is cut into, if it is large enough."""
 STACK = 64 << 10
@@ -53,7 +53,7 @@ def plan(shape: MatmulShape, element, accumulator, out, target: Target) -> Plan:
     height = target.rows if width > lanes else target.rows * 2 - 2
     if shape.m is not None:
         height = min(height, max(shape.m, 1))
-    rows = _rows_of_chunk(shape.m, height)
+    rows = _rows_of_chunk(shape, height, width)
     pack = _packs(shape, width)
     depth = _depth(shape, width * b.bits(element) // 8, pack)
     partial = out != accumulator and (shape.k is None or shape.k > depth)
@@ -61,15 +61,18 @@ def plan(shape: MatmulShape, element, accumulator, out, target: Target) -> Plan:
     return Plan(lanes, width, height, rows, panels, depth, pack, partial)
 
 
-def _rows_of_chunk(m, height):
-    most = ROW_TILES * height
-    if m is None:
-        return most
-    blocks = max(1, -(-m // most))
+def _rows_of_chunk(shape, height, width):
+    """Many rows, so that B is read seldom; fewer where the panels alone give too few chunks. A known m is cut evenly if it can be."""
+    panels = 4 if shape.n is None else max(1, -(-shape.n // width))
+    if shape.m is None:
+        return height * max(FEWEST_ROW_TILES, min(ROW_TILES, ROW_TILES * panels // CHUNKS))
+    wanted = -(-shape.m * panels // CHUNKS)
+    most = max(FEWEST_ROW_TILES * height, min(ROW_TILES * height, wanted))
+    blocks = max(1, -(-shape.m // most))
     for count in range(blocks, 2 * blocks):
-        if m and m % count == 0:
-            return m // count
-    return most if blocks > 1 else max(m, 1)
+        if shape.m and shape.m % count == 0:
+            return shape.m // count
+    return most if blocks > 1 else max(shape.m, 1)
 
 
 def _packs(shape, width):

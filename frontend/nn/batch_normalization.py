@@ -1,0 +1,155 @@
+"""Normalisation over the batch, or over each instance, with running statistics."""
+from __future__ import annotations
+
+import numpy as np
+
+from .. import ops
+from ...errors import ShapeError
+from .module import Module
+from .normalization import reset_scale
+from .parameter import new_buffer, new_parameter, refuse_in_recording, replace_data
+
+
+class RunningNormalization(Module):
+    """Base of layers that normalise channels (axis 1) and keep running statistics.
+
+    weight: ones and bias: zeros where `affine`; running_mean, running_var and num_batches_tracked where `track_running_stats`.
+    running = (1 - momentum) * running + momentum * batch statistic, with the unbiased variance; the plain average with momentum None.
+    """
+
+    ranks: tuple[int, ...] = ()
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+                 track_running_stats: bool = True, dtype=None):
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        for name in ("weight", "bias"):
+            self.register_parameter(name, new_parameter(num_features, dtype) if affine else None)
+        self.register_buffer("running_mean", new_buffer(num_features, 0, dtype) if track_running_stats else None)
+        self.register_buffer("running_var", new_buffer(num_features, 1, dtype) if track_running_stats else None)
+        self.register_buffer("num_batches_tracked", new_buffer((), 0, np.int64) if track_running_stats else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        if self.running_mean is not None:
+            replace_data(self.running_mean, np.zeros_like(self.running_mean._array))
+            replace_data(self.running_var, np.ones_like(self.running_var._array))
+            replace_data(self.num_batches_tracked, np.zeros((), np.int64))
+
+    def reset_parameters(self) -> None:
+        self.reset_running_stats()
+        reset_scale(self)
+
+    def _check_rank(self, x) -> None:
+        if x.ndim not in self.ranks:
+            raise ShapeError(f"{type(self).__name__} takes {' or '.join(map(str, self.ranks))} axes, found shape {x.shape}")
+
+    def _update(self, mean: np.ndarray, variance: np.ndarray) -> None:
+        """Move the running statistics towards those of a batch."""
+        if self.running_mean is None:
+            return
+        replace_data(self.num_batches_tracked, self.num_batches_tracked._array + 1)
+        share = 1 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
+        for running, value in ((self.running_mean, mean), (self.running_var, variance)):
+            replace_data(running, ((1 - share) * running._array + share * value).astype(running.dtype))
+
+    def extra_repr(self) -> str:
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                f"track_running_stats={self.track_running_stats}")
+
+
+class BatchNorm(RunningNormalization):
+    """Base of BatchNorm1d, BatchNorm2d, BatchNorm3d: (x - mean) / sqrt(var + eps) * weight + bias for each channel.
+
+    While training, and without running statistics, mean and variance are those of the batch. Source: Ioffe and Szegedy 2015.
+    """
+
+    def forward(self, x):
+        self._check_rank(x)
+        if self.training:
+            refuse_in_recording("batch_norm in training mode", "it changes the running statistics: call eval() on the module first")
+        if not self.training and self.running_mean is not None:
+            return ops.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, self.eps)
+        axes = (0, *range(2, x.ndim))
+        mean, variance = ops.mean(x, axis=axes), ops.var(x, axis=axes)
+        if self.training:
+            self._track(x, mean, variance)
+        return ops.batch_norm(x, mean, variance, self.weight, self.bias, self.eps)
+
+    def _track(self, x, mean, variance) -> None:
+        count = x.size // max(x.shape[1], 1)
+        if count <= 1:
+            raise ShapeError(f"batch_norm in training mode needs more than one value for each channel, found shape {x.shape}")
+        self._update(mean._array, variance._array * (count / (count - 1)))
+
+
+class BatchNorm1d(BatchNorm):
+    """Batch normalisation of (N, C) or (N, C, L)."""
+
+    ranks = (2, 3)
+
+
+class BatchNorm2d(BatchNorm):
+    """Batch normalisation of (N, C, H, W)."""
+
+    ranks = (4,)
+
+
+class BatchNorm3d(BatchNorm):
+    """Batch normalisation of (N, C, D, H, W)."""
+
+    ranks = (5,)
+
+
+class InstanceNorm(RunningNormalization):
+    """Base of InstanceNorm1d, InstanceNorm2d, InstanceNorm3d: each channel of each instance is normalised over its spatial axes.
+
+    In evaluation mode with running statistics those are used. Source: Ulyanov et al. 2016.
+    """
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = False,
+                 track_running_stats: bool = False, dtype=None):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+
+    def forward(self, x):
+        self._check_rank(x)
+        single = x.ndim == self.ranks[0]
+        result = self._normalize(ops.expand_dims(x, 0) if single else x)
+        return ops.reshape(result, x.shape) if single else result
+
+    def _normalize(self, x):
+        if self.running_mean is not None and not self.training:
+            return ops.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, self.eps)
+        if self.training:
+            refuse_in_recording("instance_norm in training mode", "call eval() on the module first")
+            self._track(x)
+        return ops.instance_norm(x, self.weight, self.bias, self.eps)
+
+    def _track(self, x) -> None:
+        count = x.size // max(x.shape[0] * x.shape[1], 1)
+        if count <= 1:
+            raise ShapeError(f"instance_norm in training mode needs more than one value for each channel, found shape {x.shape}")
+        if self.running_mean is None:
+            return
+        array = x._array.astype(np.float32) if x.dtype.itemsize < 4 else x._array
+        axes = tuple(range(2, x.ndim))
+        self._update(array.mean(axes).mean(0), array.var(axes, ddof=1).mean(0))
+
+
+class InstanceNorm1d(InstanceNorm):
+    """Instance normalisation of (N, C, L) or (C, L)."""
+
+    ranks = (2, 3)
+
+
+class InstanceNorm2d(InstanceNorm):
+    """Instance normalisation of (N, C, H, W) or (C, H, W)."""
+
+    ranks = (3, 4)
+
+
+class InstanceNorm3d(InstanceNorm):
+    """Instance normalisation of (N, C, D, H, W) or (C, D, H, W)."""
+
+    ranks = (4, 5)

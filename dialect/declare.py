@@ -24,7 +24,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -149,6 +149,9 @@ class Op:
             function = cls.__dict__.get(hook)
             if inspect.isfunction(function):
                 setattr(cls, hook, staticmethod(function))
+        reference = getattr(cls.__dict__.get("reference"), "__func__", None)
+        if isinstance(getattr(reference, "__wrapped__", reference), np.ufunc):
+            cls.reference = staticmethod(_by_position(reference))
         _collect_fields(cls)
         cls.opname = cls.__dict__.get("opname") or re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
         if not abstract:
@@ -232,6 +235,11 @@ class Op:
         if specs and specs[-1].variadic:
             specs += [specs[-1]] * (len(operands) - len(specs))
         return zip(specs, operands)
+
+
+def _by_position(function: Callable) -> Callable:
+    """A reference that is one of numpy's ufuncs, which take no keywords, called with the fields as keywords."""
+    return lambda *args, **fields: function(*args, *fields.values())
 
 
 def _plain_kind(kind: AttributeKind) -> AttributeKind:

@@ -32,7 +32,7 @@ def half_exp(x: Expr) -> Expr:
     return exp_reduced(r) * power_of_two(total, -2) * 2.0
 
 
-@expansion("math.cosh", ulp={32: 2.0, 64: 2.0})
+@expansion("math.cosh", ulp={32: 1.5, 64: 1.5})
 def cosh(x: Expr) -> Expr:
     """h + 1 / (4 h) with h = e**|x| / 2."""
     h = half_exp(abs(x))
@@ -58,7 +58,7 @@ def tanh(x: Expr) -> Expr:
     return select(a < 0.6, odd(a, coefficients.TANH), large).copysign(x)
 
 
-@expansion("math.asinh", ulp={32: 1.0, 64: 3.0}, wide=True)
+@expansion("math.asinh", ulp={32: 0.75, 64: 2.5}, wide=True)
 def asinh(x: Expr) -> Expr:
     """log1p(x + x*x / (1 + sqrt(x*x + 1))) for x >= 0; log(x) + ln 2 where x is large."""
     a = abs(x)
@@ -68,7 +68,7 @@ def asinh(x: Expr) -> Expr:
     return _log1p_or_large(a, argument).copysign(x)
 
 
-@expansion("math.acosh", ulp={32: 1.0, 64: 3.0}, wide=True)
+@expansion("math.acosh", ulp={32: 0.75, 64: 2.5}, wide=True)
 def acosh(x: Expr) -> Expr:
     """log1p(t + sqrt(t*t + 2t)) with t = x - 1; log(x) + ln 2 where x is large."""
     t = at_most(x, LARGE) - 1.0
@@ -80,7 +80,7 @@ def _log1p_or_large(x: Expr, argument: Expr) -> Expr:
     return log1p.on(select(large, x - 1.0, argument)) + choose(large, ln(2.0), 0.0, like=x)
 
 
-@expansion("math.atanh", ulp={32: 1.0, 64: 3.0}, wide=True)
+@expansion("math.atanh", ulp={32: 0.75, 64: 2.5}, wide=True)
 def atanh(x: Expr) -> Expr:
     """log1p(2x / (1 - x)) / 2 for x >= 0."""
     a = abs(x)

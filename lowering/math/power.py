@@ -104,7 +104,7 @@ def power(x: Expr, y: Expr) -> Expr:
     return select((y == 0.0) | (x == 1.0), 1.0, select(x.is_nan() | y.is_nan(), nan, result)).converted(bits)
 
 
-@expansion("math.powf", ulp={32: 1.0, 64: 2.0})
+@expansion("math.powf", ulp={32: 0.75, 64: 1.25})
 def powf(x: Expr, y: Expr) -> Expr:
     """x**y: 0**0 = 1, a negative base needs an integer exponent (else NaN)."""
     return power(x, y)
@@ -146,7 +146,7 @@ def _constant_integer_power(x: Expr, exponent: int) -> Expr:
     return result
 
 
-@expansion("math.cbrt", ulp={32: 1.0, 64: 1.0}, wide=True)
+@expansion("math.cbrt", ulp={32: 0.75, 64: 1.0}, wide=True)
 def cbrt(x: Expr) -> Expr:
     """The real cube root.
 

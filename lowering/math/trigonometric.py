@@ -72,21 +72,21 @@ def _pick(angle: Angle, sine: Expr, cosine: Expr, advance: int) -> Expr:
     return (value.as_bits() ^ ((quadrant & 2) << 62)).as_float()
 
 
-@expansion("math.sin", ulp={32: 1.0, 64: 1.5})
+@expansion("math.sin", ulp={32: 0.75, 64: 1.0})
 def sin(x: Expr) -> Expr:
     """The sign of zero is kept; NaN at infinities."""
     angle = reduced(x)
     return select(x == 0.0, x, _pick(angle, *sin_and_cos(angle), 0).converted(angle.bits))
 
 
-@expansion("math.cos", ulp={32: 1.0, 64: 1.5})
+@expansion("math.cos", ulp={32: 0.75, 64: 1.0})
 def cos(x: Expr) -> Expr:
     """sin(x + pi/2); NaN at infinities."""
     angle = reduced(x)
     return _pick(angle, *sin_and_cos(angle), 1).converted(angle.bits)
 
 
-@expansion("math.tan", ulp={32: 1.0, 64: 2.5})
+@expansion("math.tan", ulp={32: 0.75, 64: 2.5})
 def tan(x: Expr) -> Expr:
     """sin r / cos r, or -cos r / sin r in odd quadrants."""
     angle = reduced(x)
@@ -96,7 +96,7 @@ def tan(x: Expr) -> Expr:
     return select(x == 0.0, x, ratio.converted(angle.bits))
 
 
-@expansion("math.sincos", ulp={32: 1.0, 64: 1.5})
+@expansion("math.sincos", ulp={32: 0.75, 64: 1.0})
 def sincos(x: Expr) -> tuple[Expr, Expr]:
     """sin and cos at the price of little more than one."""
     angle = reduced(x)

@@ -41,6 +41,22 @@ def om_fuse_elementwise(module: ir.Module) -> None:
     fuse_elementwise(module)
 
 
+@register_pass("om-attach-epilogues", builtin=True)
+def om_attach_epilogues(module: ir.Module) -> None:
+    """Let elementwise ops update the result of the matrix product or convolution before them in place."""
+    from .linalg.epilogues import attach_epilogues
+
+    attach_epilogues(module)
+
+
+@register_pass("om-split-prepare", builtin=True)
+def om_split_prepare(module: ir.Module) -> None:
+    """Move what depends on weights alone to @prepare, which runs once."""
+    from .linalg.prepare import split_prepare
+
+    split_prepare(module)
+
+
 @register_pass("om-bufferize", builtin=True)
 def om_bufferize(module: ir.Module) -> None:
     """Tensors become buffers; results are written into destination arguments."""
@@ -92,6 +108,7 @@ class Stage:
 STAGES = (
     Stage("om", ()),
     Stage("linalg", ("om-decompose", "om-to-linalg", "canonicalize", "cse", "om-fuse-elementwise", "canonicalize", "cse")),
+    Stage("prepare", ("om-attach-epilogues", "om-split-prepare", "canonicalize", "cse")),
     Stage("buffers", ("om-bufferize", "om-plan-memory")),
     Stage("loops", ("om-linalg-to-loops", "canonicalize", "cse")),
     Stage("llvm", ("om-expand-math", "om-to-llvm")),
@@ -132,10 +149,10 @@ def lower(program: Program, until: str = "llvm", observe: Callable[[str, ir.Modu
 
 def stages(program: Program) -> dict[str, str]:
     """The text of each stage by name, ending with LLVM IR and assembly for this machine."""
-    from .llvm import assembly_text, llvm_ir_text
+    from .llvm import assembly, llvm_ir
 
     texts: dict[str, str] = {}
     module = lower(program, observe=lambda name, module: texts.__setitem__(name, str(module)))
-    texts["llvm-ir"] = llvm_ir_text(module)
-    texts["assembly"] = assembly_text(module)
+    texts["llvm-ir"] = llvm_ir(module)
+    texts["assembly"] = assembly(module)
     return texts

@@ -1,7 +1,7 @@
 """Building linalg on tensors: constants, sizes, structured ops with a scalar body, imperative parts, guards."""
 from __future__ import annotations
 
-from typing import Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 from mlir import ir
@@ -11,7 +11,7 @@ from ...dialect import dtypes
 from ...dialect.graph import fold_size, plain_symbol
 from ...dialect.literals import dense_attribute
 from ...dialect.shapes import TensorType
-from ...dialect.symbolic import Dim, Size, Symbol
+from ...dialect.symbolic import bounds, Dim, Size, Symbol
 from .registry import TensorValue
 
 PARALLEL, REDUCTION = "parallel", "reduction"
@@ -79,12 +79,23 @@ class LinalgBuilder:
         quotient = arith.FloorDivSIOp(left, safe).result
         return quotient if function == "floordiv" else arith.SubIOp(left, arith.MulIOp(quotient, safe).result).result
 
+    def extent(self, size: Size) -> ir.Value:
+        """The index value of the size of an axis: never negative, also where a guard on it has failed."""
+        low = bounds(size)[0]
+        value = self.size(size)
+        return value if low is not None and low >= 0 else arith.MaxSIOp(value, self.const_index(0)).result
+
     def dynamic_sizes(self, shape: Sequence[Size]) -> list[ir.Value]:
-        return [self.size(s) for s in shape if isinstance(s, Dim)]
+        return [self.extent(s) for s in shape if isinstance(s, Dim)]
 
     def mixed(self, sizes: Sequence[Size]) -> tuple[list[ir.Value], list[int]]:
         """Dynamic operands and static entries, as ops with mixed sizes take them."""
         return self.dynamic_sizes(sizes), [s if isinstance(s, int) else ir.ShapedType.get_dynamic_size() for s in sizes]
+
+    def offsets(self, starts: Sequence[Size | ir.Value]) -> tuple[list[ir.Value], list[int]]:
+        """Like `mixed`, for places: sizes that may be negative, or index values."""
+        dynamic = [s if isinstance(s, ir.Value) else self.size(s) for s in starts if not isinstance(s, int)]
+        return dynamic, [s if isinstance(s, int) else ir.ShapedType.get_dynamic_size() for s in starts]
 
     # Constants and plain tensors.
     def constant(self, value, dtype: np.dtype) -> ir.Value:
@@ -106,7 +117,7 @@ class LinalgBuilder:
 
     def empty(self, type: TensorType) -> ir.Value:
         """A tensor of unspecified content."""
-        shape = [self.size(s) if isinstance(s, Dim) else s for s in type.shape]
+        shape = [self.extent(s) if isinstance(s, Dim) else s for s in type.shape]
         return tensor.EmptyOp(shape, element_type(type.dtype)).result
 
     def filled(self, type: TensorType, scalar: ir.Value) -> ir.Value:
@@ -129,7 +140,7 @@ class LinalgBuilder:
         init: ir.Value | None = None,
         output_map: ir.AffineMap | None = None,
         iterators: Sequence[str] | None = None,
-        kernel: str | None = None,
+        kernel: Mapping[str, Any] | None = None,
     ) -> ir.Value:
         """One linalg.generic with one result. `body` gets the scalars of the inputs, then of the output, and gives the new scalar."""
         rank = result.rank if iterators is None else len(iterators)
@@ -137,13 +148,13 @@ class LinalgBuilder:
         init = self.empty(result) if init is None else init
         return self.generic_many(inputs, maps, [init], [output_map], lambda *scalars: (body(*scalars),), iterators or [PARALLEL] * rank, kernel)[0]
 
-    def generic_many(self, inputs, maps, inits, output_maps, body, iterators, kernel: str | None = None) -> list[ir.Value]:
+    def generic_many(self, inputs, maps, inits, output_maps, body, iterators, kernel: Mapping[str, Any] | None = None) -> list[ir.Value]:
         """A linalg.generic with several results."""
         attributes = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in [*maps, *output_maps]])
         kinds = ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{kind}>") for kind in iterators])
         operation = linalg.GenericOp([v.type for v in inits], list(inputs), list(inits), attributes, kinds)
         if kernel:
-            operation.operation.attributes["om.kernel"] = ir.StringAttr.get(kernel)
+            operation.operation.attributes["om.kernel"] = kernel_attribute(kernel)
         scalars = [v.type.element_type for v in [*inputs, *inits]]
         block = operation.regions[0].blocks.append(*scalars)
         with ir.InsertionPoint(block):
@@ -152,15 +163,20 @@ class LinalgBuilder:
 
     def elementwise(self, inputs: Sequence[TensorValue], result: TensorType, body: Callable[..., ir.Value]) -> ir.Value:
         """`body` applied element by element over broadcast inputs; scalars of f16 and bf16 are given, and taken, as f32."""
-        mapped = [x for x in inputs if self._static_map(x, result) is not None]
+        mapped = [x for x in inputs if not is_scalar_literal(x) and self._static_map(x, result) is not None]
         maps = [self._static_map(x, result) for x in mapped]
 
         def scalar_body(*scalars):
             given = dict(zip(map(id, mapped), scalars))
-            values = [self.widen(given[id(x)] if id(x) in given else self._broadcast_read(x, result), x.dtype) for x in inputs]
-            return self.narrow(body(*values), result.dtype)
+            return self.narrow(body(*[self._scalar(x, given.get(id(x)), result) for x in inputs]), result.dtype)
 
         return self.generic([x.value for x in mapped], maps, result, scalar_body)
+
+    def _scalar(self, x: TensorValue, given: ir.Value | None, result: TensorType) -> ir.Value:
+        """The current element of an input: what the op was given, a literal, or a read with a check of the axis at run time."""
+        if is_scalar_literal(x):
+            return self.constant(x.literal.reshape(()), compute_dtype(x.dtype))
+        return self.widen(self._broadcast_read(x, result) if given is None else given, x.dtype)
 
     def _static_map(self, x: TensorValue, result: TensorType) -> ir.AffineMap | None:
         """The indexing map by which x broadcasts to the result, None where an axis of x may be 1 or not."""
@@ -187,11 +203,17 @@ class LinalgBuilder:
             indices.append(arith.SelectOp(inside, place, zero).result)
         return tensor.ExtractOp(x.value, indices).result
 
-    def gather(self, result: TensorType, element: Callable[..., ir.Value]) -> ir.Value:
+    def pad(self, x: TensorValue, low: Sequence[Size], result: TensorType, scalar: ir.Value) -> ir.Value:
+        """x placed at `low` in a tensor of the result's shape whose other elements are `scalar`."""
+        if x.shape == result.shape:
+            return x.value
+        return self.insert_slice(x.value, x.type, self.filled(result, scalar), low)
+
+    def gather(self, result: TensorType, element: Callable[..., ir.Value], kernel: Mapping[str, Any] | None = None) -> ir.Value:
         """A tensor whose element at the given index values is computed by `element(*indices)`, which may read other tensors."""
         def body(*_):
             return element(*[linalg.IndexOp(axis).result for axis in range(result.rank)])
-        return self.generic([], [], result, body)
+        return self.generic([], [], result, body, kernel=kernel)
 
     def read(self, x: TensorValue | ir.Value, indices: Sequence[ir.Value]) -> ir.Value:
         """One element of a tensor."""
@@ -245,13 +267,13 @@ class LinalgBuilder:
 
     def extract_slice(self, x: TensorValue, starts: Sequence[Size], result: TensorType, steps: Sequence[int]) -> ir.Value:
         """Elements from `starts`, every `steps`-th (positive), of the result's shape."""
-        offsets, static_offsets = self.mixed(starts)
+        offsets, static_offsets = self.offsets(starts)
         sizes, static_sizes = self.mixed(result.shape)
         return tensor.ExtractSliceOp(self.tensor_type(result), x.value, offsets, sizes, [], static_offsets, static_sizes, list(steps)).result
 
     def insert_slice(self, value: ir.Value, type: TensorType, destination: ir.Value, starts: Sequence[Size], steps: Sequence[int] | None = None) -> ir.Value:
         """`destination` with `value` written at `starts`."""
-        offsets, static_offsets = self.mixed(starts)
+        offsets, static_offsets = self.offsets(starts)
         sizes, static_sizes = self.mixed(type.shape)
         return tensor.InsertSliceOp(value, destination, offsets, sizes, [], static_offsets, static_sizes, list(steps or [1] * type.rank)).result
 
@@ -280,6 +302,19 @@ class LinalgBuilder:
                 self.loop(self.const_index(0), sizes[len(done)], lambda i: level([*done, i]))
         level([])
 
+    def scratch(self, sizes: Sequence[ir.Value], element: ir.Type) -> ir.Value:
+        """Memory for the time of an imperative part; the deallocation pass frees it."""
+        dynamic = ir.ShapedType.get_dynamic_size()
+        return memref.AllocOp(ir.MemRefType.get([dynamic] * len(sizes), element), list(sizes), []).result
+
+    def choose(self, condition: ir.Value, type: ir.Type, then: Callable[[], ir.Value], otherwise: Callable[[], ir.Value]) -> ir.Value:
+        """scf.if with one result."""
+        branch = scf.IfOp(condition, [type], has_else=True)
+        for block, body in ((branch.then_block, then), (branch.else_block, otherwise)):
+            with ir.InsertionPoint(block):
+                scf.YieldOp([body()])
+        return branch.results[0]
+
     def when(self, condition: ir.Value, body: Callable[[], None]) -> None:
         """scf.if without results."""
         branch = scf.IfOp(condition)
@@ -288,8 +323,11 @@ class LinalgBuilder:
             scf.YieldOp([])
 
     # Checks.
-    def check(self, holds: ir.Value, kind: str, message: str, found: ir.Value | None = None, expected: ir.Value | None = None) -> None:
-        """Record a failure in the status cell when `holds` (i1) is false; the first failure stays."""
+    def check(self, holds: ir.Value, kind: str, message: str, found=None, expected=None) -> None:
+        """Record a failure in the status cell when `holds` (i1) is false; the first failure stays.
+
+        found, expected: i64 values, or functions that make them where the check has failed.
+        """
         self.messages.append((kind, message))
         code = len(self.messages)
         i64 = ir.IntegerType.get_signless(64)
@@ -300,8 +338,25 @@ class LinalgBuilder:
 
         def store():
             for place, value in enumerate([const(code), found or const(0), expected or const(0)]):
-                memref.StoreOp(value, self.status, [self.const_index(place)])
+                memref.StoreOp(value() if callable(value) else value, self.status, [self.const_index(place)])
         self.when(failed, store)
+
+
+def is_scalar_literal(x: TensorValue) -> bool:
+    """Whether a tensor is one element that is written in the IR."""
+    return x.literal is not None and x.rank == 0
+
+
+def kernel_attribute(kernel: Mapping[str, Any]) -> ir.Attribute:
+    """`om.kernel`: the name of the kernel that may compute an op, with what it needs to know as ints, bools, strings and int tuples."""
+    def encode(value) -> ir.Attribute:
+        if isinstance(value, bool):
+            return ir.BoolAttr.get(value)
+        if isinstance(value, int):
+            return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+        return ir.StringAttr.get(value) if isinstance(value, str) else ir.DenseI64ArrayAttr.get(list(value))
+
+    return ir.DictAttr.get({name: encode(value) for name, value in kernel.items()})
 
 
 def element_count(*shapes: Sequence[Size]) -> Size:

@@ -104,9 +104,9 @@ class Converter:
         self.old.walk(visit)
         return list(found.items())
 
-    def _bind(self, old: ir.Value, new: ir.Value) -> TensorValue:
+    def _bind(self, old: ir.Value, new: ir.Value, constant: bool = False, literal=None) -> TensorValue:
         """Let a new value stand for an old one."""
-        value = TensorValue(new, self.analysis.tensor(old))
+        value = TensorValue(new, self.analysis.tensor(old), constant, literal)
         self.tensors[old] = value
         if hasattr(self, "build"):
             self.build.learn_axes(new, value.type)
@@ -125,7 +125,7 @@ class Converter:
     def _operation(self, operation: ir.Operation) -> None:
         name = operation.name
         if name == "om.parameter":
-            self._bind(operation.results[0], self.parameters[ir.StringAttr(operation.attributes["name"]).value])
+            self._bind(operation.results[0], self.parameters[ir.StringAttr(operation.attributes["name"]).value], constant=True)
         elif name == "om.from_size":
             self._from_size(operation)
         elif name == "om.to_size":
@@ -149,8 +149,10 @@ class Converter:
         attributes = self.analysis.attributes_of(op)
         results = tuple(self.analysis.tensor(r) for r in operation.results)
         lowered = LOWERINGS[op.declaration](self.build, LoweredOp(op.declaration, op.declaration.named_operands(operands), attributes, results))
+        constant = all(x is None or x.constant for x in operands) and not op.sizes
+        literal = attributes["value"] if op.declaration.opname == "constant" else None
         for old, new in zip(operation.results, lowered if isinstance(lowered, (tuple, list)) else (lowered,)):
-            self._bind(old, self.build.cast_to(new, self.analysis.tensor(old)))
+            self._bind(old, self.build.cast_to(new, self.analysis.tensor(old)), constant, literal)
 
     def _from_size(self, operation: ir.Operation) -> None:
         from mlir.dialects import arith

@@ -117,16 +117,16 @@ class Generic:
     def _move_bodies(self, fused: ir.Operation, value, producer: "Generic", sources: list[int], kept: int, access: ir.AffineMap) -> None:
         block = fused.regions[0].blocks[0]
         arguments = list(block.arguments)
-        result = producer._move_body(block, [arguments[s] for s in sources[kept:]], access)[0]
+        result = producer.move_body(block, [arguments[s] for s in sources[kept:]], access)[0]
         own, rest = [], iter(sources[:kept])
         for v in self.inputs:
             own.append(result if v == value else arguments[next(rest)])
         own += arguments[len(arguments) - len(self.inits):]
-        yielded = self._move_body(block, own, None)
+        yielded = self.move_body(block, own, None)
         with ir.InsertionPoint(block):
             linalg.YieldOp(yielded)
 
-    def _move_body(self, block: ir.Block, values: list[ir.Value], access: ir.AffineMap | None) -> list[ir.Value]:
+    def move_body(self, block: ir.Block, values: list[ir.Value], access: ir.AffineMap | None) -> list[ir.Value]:
         """Move the ops of the body to the end of a block with its arguments replaced; gives what it yields."""
         for argument, value in zip(self.body.arguments, values):
             argument.replace_all_uses_with(value)

@@ -1,11 +1,16 @@
-"""Lowerings of matrix products."""
+"""Lowerings of matrix products. Weights are packed into the panels that the kernels stream, once, when a session is made."""
 from __future__ import annotations
 
-from mlir import ir
+from typing import Sequence
 
-from ...dialect.ops.linear_algebra import Matmul
+from mlir import ir
+from mlir.dialects import arith
+
+from ...dialect import dtypes
+from ...dialect.ops.linear_algebra import Linear, Matmul
 from ...dialect.shapes import TensorType
-from .builder import compute_dtype, PARALLEL, REDUCTION
+from ..kernels.pack import packed_shape
+from .builder import compute_dtype, element_type, PARALLEL, REDUCTION
 from .reduction import converted
 from .registry import lowers, TensorValue
 from .scalar import Scalar
@@ -24,30 +29,65 @@ def matmul(build, op):
     return converted(build, product, op.result.dtype).value
 
 
+@lowers(Linear)
+def linear(build, op):
+    wide = compute_dtype(op.result.dtype)
+    x, weight = converted(build, as_matrix(build, op.x, left=True), wide), converted(build, op.weight, wide)
+    type = TensorType(x.shape[:-1] + weight.shape[:1], wide)
+    product = TensorValue(multiply(build, x, weight, type, columns=True), type)
+    if op.bias is not None:
+        bias, scalar = converted(build, op.bias, wide), Scalar(build, wide)
+        product = TensorValue(build.elementwise([product, bias], type, scalar.add), type)
+    flat = op.result.with_dtype(wide)
+    return converted(build, TensorValue(build.reshape(product.value, type, flat), flat), op.result.dtype).value
+
+
 def as_matrix(build, x: TensorValue, left: bool) -> TensorValue:
     """A vector as a row (left operand) or a column."""
     if x.rank > 1:
         return x
     type = x.type.with_shape((1, *x.shape) if left else (*x.shape, 1))
-    return TensorValue(build.reshape(x.value, x.type, type), type)
+    return TensorValue(build.reshape(x.value, x.type, type), type, x.constant)
 
 
-def multiply(build, x: TensorValue, y: TensorValue, result: TensorType) -> ir.Value:
-    """Batched product with broadcast batch axes; iteration space (batch..., m, n, k)."""
+def multiply(build, x: TensorValue, y: TensorValue, result: TensorType, columns: bool = False) -> ir.Value:
+    """Batched product with broadcast batch axes; iteration space (batch..., m, n, k). With `columns`, y is (..., n, k)."""
     rank = result.rank
     dims = [ir.AffineExpr.get_dim(i) for i in range(rank + 1)]
-
-    def mapping(operand: TensorValue, last) -> ir.AffineMap:
-        offset = rank - operand.rank
-        batch = [ir.AffineExpr.get_constant(0) if size == 1 and result.shape[axis + offset] != 1 else dims[axis + offset]
-                 for axis, size in enumerate(operand.shape[:-2])]
-        return ir.AffineMap.get(rank + 1, 0, [*batch, *last])
-
-    scalar = Scalar(build, result.dtype)
     m, n, k = dims[rank - 2], dims[rank - 1], dims[rank]
+    inputs = [x.value, y.value]
+    maps = [_access(x, (m, k), result), _access(y, (n, k) if columns else (k, n), result)]
+    packed = pack_weight(build, y, columns)
+    if packed is not None:
+        inputs.append(packed)
+        maps.append(ir.AffineMap.get(rank + 1, 0, [ir.AffineExpr.get_constant(0)] * 3))
+    scalar = Scalar(build, result.dtype)
     return build.generic(
-        [x.value, y.value], [mapping(x, (m, k)), mapping(y, (k, n))], result,
-        lambda a, b, c: scalar.sum(c, scalar.product(a, b)),
-        init=build.filled(result, scalar.const(0)),
-        output_map=ir.AffineMap.get(rank + 1, 0, dims[:rank]),
-        iterators=[PARALLEL] * rank + [REDUCTION], kernel="matmul")
+        inputs, maps, result, lambda a, b, *rest: scalar.sum(rest[-1], scalar.product(a, b)), init=build.filled(result, scalar.const(0)),
+        output_map=ir.AffineMap.get(rank + 1, 0, dims[:rank]), iterators=[PARALLEL] * rank + [REDUCTION], kernel={"name": "matmul"})
+
+
+def _access(operand: TensorValue, last: Sequence, result: TensorType) -> ir.AffineMap:
+    """The operand's indexing map: its batch axes follow the result's, those of size 1 stay at 0."""
+    offset = result.rank - operand.rank
+    batch = [ir.AffineExpr.get_constant(0) if size == 1 and result.shape[axis + offset] != 1 else ir.AffineExpr.get_dim(axis + offset)
+             for axis, size in enumerate(operand.shape[:-2])]
+    return ir.AffineMap.get(result.rank + 1, 0, [*batch, *last])
+
+
+def pack_weight(build, weight: TensorValue, columns: bool) -> ir.Value | None:
+    """A constant matrix (k, n), or (n, k) with `columns`, as panels [n / width][k][width] padded with zeros; None where that has no use."""
+    if not weight.constant or weight.rank != 2 or not dtypes.is_floating(weight.dtype) or not all(isinstance(s, int) and s > 0 for s in weight.shape):
+        return None
+    k, n = reversed(weight.shape) if columns else weight.shape
+    panels, depth, width = packed_shape(k, n, element_type(weight.dtype))
+    zero = Scalar(build, weight.dtype).const(0)
+
+    def element(panel, step, lane):
+        column = arith.AddIOp(arith.MulIOp(panel, build.const_index(width)).result, lane).result
+        inside = arith.CmpIOp(arith.CmpIPredicate.ult, column, build.const_index(n)).result
+        column = arith.MinUIOp(column, build.const_index(n - 1)).result
+        value = build.read(weight, [column, step] if columns else [step, column])
+        return arith.SelectOp(inside, value, zero).result
+
+    return build.gather(weight.type.with_shape((panels, depth, width)), element, kernel={"name": "pack_b", "transposed": columns})

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping
 
+import numpy as np
 from mlir import ir
 
 from ...dialect.declare import Op
@@ -35,6 +36,8 @@ class TensorValue:
 
     value: ir.Value
     type: TensorType
+    constant: bool = False  # depends on weights and literals alone
+    literal: np.ndarray | None = None  # the content, where it is written in the IR
 
     shape = property(lambda self: self.type.shape)
     dtype = property(lambda self: self.type.dtype)

@@ -1,2 +1,3 @@
 """From linalg on memrefs to loops: `om-linalg-to-loops`."""
+from . import kernels  # noqa: F401  registers the kernels
 from .emit import linalg_to_loops  # noqa: F401

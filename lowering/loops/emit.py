@@ -11,16 +11,16 @@ from typing import Callable, Sequence
 from mlir import ir
 from mlir.dialects import arith, linalg, memref, scf
 
-from .structured import dimension, merge_loops, Structured, structured
+from .structured import dimension, merge_loops, Structured, structured, with_epilogue
 
 PARALLEL_WORK = 32768  # scalar operations below which a loop is not worth handing to another thread
 UNKNOWN_SIZE = 64  # stands for a size known only at run time where work is estimated
 
-KERNELS: dict[str, Callable[[Structured, bool], bool]] = {}
+KERNELS: dict[str, Callable[[Structured], bool]] = {}
 
 
 def kernel(name: str) -> Callable:
-    """Register the emitter for structured ops that carry ``om.kernel = name``; it returns False to decline."""
+    """Register the emitter for structured ops whose ``om.kernel`` has this name; it returns False, having emitted nothing, to decline."""
     def register(function: Callable) -> Callable:
         KERNELS[name] = function
         return function
@@ -28,20 +28,81 @@ def kernel(name: str) -> Callable:
 
 
 def linalg_to_loops(module: ir.Module) -> None:
-    """Replace every linalg.generic on memrefs, and memref.copy, in all functions."""
+    """Replace every linalg.generic on memrefs, and memref.copy, in all functions: first those that a kernel computes, then the rest."""
     with module.context, ir.Location.unknown():
-        found: list[ir.Operation] = []
-
-        def visit(operation):
-            if operation.name in ("linalg.generic", "memref.copy"):
-                found.append(operation)
-            return ir.WalkResult.ADVANCE
-
-        module.operation.walk(visit)
-        for operation in found:
+        for operation in _find(module, "linalg.generic"):
+            if "om.kernel" in operation.attributes:
+                emit_kernel(operation)
+        for operation in _find(module, "linalg.generic", "memref.copy"):
+            parallel = _may_run_parallel(operation)
             with ir.InsertionPoint(operation), operation.location:
-                emit(_copy(operation) if operation.name == "memref.copy" else structured(operation), _may_run_parallel(operation))
+                if operation.name == "memref.copy":
+                    _emit_copy(operation, parallel)
+                else:
+                    Nest(merge_loops(structured(operation)), parallel).emit()
             operation.erase()
+
+
+def _find(module: ir.Module, *names: str) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
+
+    def visit(operation):
+        if operation.name in names:
+            found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
+def emit_kernel(operation: ir.Operation) -> bool:
+    """Let the op's kernel emit it, its epilogue included; the fill of its output is dropped. False where there is none or it declines."""
+    op = structured(operation)
+    emitter = KERNELS.get(ir.StringAttr(op.kernel["name"]).value)
+    if emitter is None or not _may_run_parallel(operation):
+        return False
+    epilogue = _epilogue_of(operation)
+    for behind in [epilogue, None] if epilogue is not None else [None]:
+        anchor = behind if behind is not None else operation
+        with ir.InsertionPoint(anchor), operation.location:
+            combined = merge_loops(with_epilogue(op, structured(behind)) if behind is not None else op)
+            if emitter(combined):
+                break
+    else:
+        return False
+    _erase_fill(operation)
+    if behind is not None:
+        behind.erase()
+    operation.erase()
+    return True
+
+
+def _epilogue_of(kernel: ir.Operation) -> ir.Operation | None:
+    """The elementwise op that updates the kernel's output next, when nothing that touches memory stands between."""
+    output = kernel.operands[len(kernel.operands) - 1]
+    operations = [op.operation for op in kernel.block.operations]
+    place = next(i for i, op in enumerate(operations) if op == kernel)
+    for operation in operations[place + 1:]:
+        if "om.epilogue" in operation.attributes:
+            return operation if operation.operands[len(operation.operands) - 1] == output else None
+        if operation.name not in ("memref.alloc", "memref.view", "memref.dim", "arith.constant", "memref.expand_shape", "memref.collapse_shape",
+                                  "memref.reinterpret_cast", "memref.get_global", "memref.cast") and not operation.name.startswith("arith."):
+            return None
+    return None
+
+
+def _erase_fill(kernel: ir.Operation) -> None:
+    """Erase the op that fills the kernel's output with zeros: kernels write without reading."""
+    output = kernel.operands[len(kernel.operands) - 1]
+    operations = [op.operation for op in kernel.block.operations]
+    place = next(i for i, op in enumerate(operations) if op == kernel)
+    for operation in reversed(operations[:place]):
+        if operation.name == "linalg.generic" and operation.operands[len(operation.operands) - 1] == output:
+            if len(operation.operands) == 1:
+                operation.erase()
+            return
+        if any(v == output for v in operation.operands) and operation.name != "memref.dim":
+            return
 
 
 def _may_run_parallel(operation: ir.Operation) -> bool:
@@ -54,8 +115,8 @@ def _may_run_parallel(operation: ir.Operation) -> bool:
     return True
 
 
-def _copy(operation: ir.Operation) -> Structured:
-    """memref.copy as a structured op."""
+def _emit_copy(operation: ir.Operation, parallel: bool) -> None:
+    """memref.copy, as an elementwise op."""
     source, target = operation.operands
     rank = ir.MemRefType(source.type).rank
     element = ir.MemRefType(source.type).element_type
@@ -65,24 +126,8 @@ def _copy(operation: ir.Operation) -> Structured:
     block = generic.regions[0].blocks.append(element, element)
     with ir.InsertionPoint(block):
         linalg.YieldOp([block.arguments[0]])
-    op = structured(generic.operation)
-    op.temporary = generic.operation
-    return op
-
-
-def emit(op: Structured, parallel: bool) -> None:
-    """Emit the loops of a structured op at the insertion point."""
-    if op.kernel is not None and op.kernel in KERNELS and KERNELS[op.kernel](op, parallel):
-        return _drop_temporary(op)
-    merged = merge_loops(op)
-    Nest(merged, parallel).emit()
-    _drop_temporary(op)
-
-
-def _drop_temporary(op: Structured) -> None:
-    temporary = getattr(op, "temporary", None)
-    if temporary is not None:
-        temporary.erase()
+    Nest(merge_loops(structured(generic.operation)), parallel).emit()
+    generic.operation.erase()
 
 
 class Nest:

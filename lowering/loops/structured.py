@@ -1,7 +1,7 @@
 """A linalg op on memrefs as plain data: operands, indexing maps, iteration space, body. Adjacent axes that move alike are merged."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir import ir
 from mlir.dialects import memref
@@ -9,18 +9,26 @@ from mlir.dialects import memref
 
 @dataclass
 class Structured:
-    """`maps[i]` holds, per axis of operand i, an affine expression of the loops; `kinds` says which loops are reductions."""
+    """`maps[i]` holds, per axis of operand i, an affine expression of the loops; `kinds` says which loops are reductions.
+
+    `epilogue`, when there is one, is an elementwise op that updates this op's one output; its maps are in terms of this op's loops.
+    """
 
     operands: list[ir.Value]
     outputs: int  # how many of the operands, at the end, are written
     maps: list[list[ir.AffineExpr]]
     kinds: list[str]
     body: ir.Block
-    kernel: str | None
+    kernel: ir.DictAttr | None = None
+    epilogue: "Structured | None" = None
 
     @property
     def loops(self) -> int:
         return len(self.kinds)
+
+    @property
+    def inputs(self) -> int:
+        return len(self.operands) - self.outputs
 
     def reads_index(self) -> bool:
         return any(op.operation.name == "linalg.index" for op in self.body.operations)
@@ -31,8 +39,16 @@ def structured(operation: ir.Operation) -> Structured:
     maps = [list(ir.AffineMapAttr(a).value.results) for a in ir.ArrayAttr(operation.attributes["indexing_maps"])]
     kinds = ["reduction" if "reduction" in str(a) else "parallel" for a in ir.ArrayAttr(operation.attributes["iterator_types"])]
     segments = list(ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))
-    kernel = ir.StringAttr(operation.attributes["om.kernel"]).value if "om.kernel" in operation.attributes else None
+    kernel = ir.DictAttr(operation.attributes["om.kernel"]) if "om.kernel" in operation.attributes else None
     return Structured(list(operation.operands), segments[1], maps, kinds, operation.regions[0].blocks[0], kernel)
+
+
+def with_epilogue(op: Structured, epilogue: Structured) -> Structured:
+    """The op together with the elementwise op that updates its output next."""
+    count = op.loops
+    place = ir.AffineMap.get(count, 0, op.maps[-1])
+    maps = [[e.compose(place) for e in results] for results in epilogue.maps]
+    return replace(op, epilogue=replace(epilogue, maps=maps))
 
 
 def dimension(expression: ir.AffineExpr) -> int | None:
@@ -47,22 +63,28 @@ def is_contiguous(value: ir.Value) -> bool:
 
 def merge_loops(op: Structured) -> Structured:
     """Merge neighbouring loops that every operand walks as neighbouring axes, so that the innermost loop becomes long."""
-    if op.reads_index() or not all(is_contiguous(v) for v in op.operands):
+    parts = [op] + ([op.epilogue] if op.epilogue else [])
+    if any(part.reads_index() or not all(is_contiguous(v) for v in part.operands) for part in parts):
         return op
     groups = [[0]] if op.loops else []
     for loop in range(1, op.loops):
-        if op.kinds[loop] == op.kinds[loop - 1] and all(_together(m, loop - 1, loop) for m in op.maps):
+        if op.kinds[loop] == op.kinds[loop - 1] and all(_together(m, loop - 1, loop) for part in parts for m in part.maps):
             groups[-1].append(loop)
         else:
             groups.append([loop])
     if len(groups) == op.loops:
         return op
+    merged = _merged(op, groups)
+    return replace(merged, epilogue=_merged(op.epilogue, groups)) if op.epilogue else merged
+
+
+def _merged(op: Structured, groups: list[list[int]]) -> Structured:
     number = {loop: i for i, group in enumerate(groups) for loop in group}
     first = {group[0] for group in groups}
     operands = [_collapse(v, m, number) for v, m in zip(op.operands, op.maps)]
     maps = [[ir.AffineExpr.get_dim(number[dimension(e)]) if dimension(e) is not None else e for e in m if dimension(e) is None or dimension(e) in first]
             for m in op.maps]
-    return Structured(operands, op.outputs, maps, [op.kinds[g[0]] for g in groups], op.body, op.kernel)
+    return replace(op, operands=operands, maps=maps, kinds=[op.kinds[g[0]] for g in groups if g[0] < len(op.kinds)])
 
 
 def _together(results: list[ir.AffineExpr], left: int, right: int) -> bool:

@@ -1,0 +1,83 @@
+"""`om-attach-epilogues`: the elementwise op after a kernel updates the kernel's result in place, directly behind it.
+
+    %1 = linalg.generic matmul outs(%0)               %1 = linalg.generic matmul outs(%0)
+    %2 = ... other work ...                      ->   %2 = linalg.generic ins(%bias) outs(%1) { yield relu(%out + %bias) }
+    %3 = linalg.generic ins(%1, %bias) outs(%e)
+
+The two then stand side by side on one buffer, and the loop emission applies the epilogue to the kernel's tiles before they are stored.
+"""
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import linalg
+
+from .fuse import Generic
+
+
+def attach_epilogues(module: ir.Module) -> None:
+    """Attach in all functions of a module at the linalg stage."""
+    with module.context, ir.Location.unknown():
+        blocks: list[ir.Block] = []
+
+        def visit(operation):
+            blocks.extend(block for region in operation.regions for block in region.blocks)
+            return ir.WalkResult.ADVANCE
+
+        module.operation.walk(visit)
+        for block in blocks:
+            for operation in [op.operation for op in block.operations if op.operation.name == "linalg.generic"]:
+                _attach(Generic(operation))
+
+
+def _attach(op: Generic) -> None:
+    if not op.is_elementwise():
+        return
+    found = [(number, producer) for number, producer in enumerate(_kernels(op)) if producer is not None]
+    if not found:
+        return
+    number, producer = max(found, key=lambda pair: _position(pair[1]))
+    if op.inputs[number].type != op.inits[0].type or op.maps[number] != op.maps[-1]:
+        return
+    _sink(producer, op.operation)
+    _update_in_place(op, number)
+
+
+def _kernels(op: Generic) -> list[ir.Operation | None]:
+    """For each input, the kernel op that makes it for this op alone, or None."""
+    result = []
+    for value in op.inputs:
+        owner = None if isinstance(value.owner, ir.Block) else value.owner.operation
+        mine = owner is not None and owner.name == "linalg.generic" and "om.kernel" in owner.attributes and owner.block == op.operation.block
+        fusable = mine and "reduction" in str(owner.attributes["iterator_types"]) and len(list(value.uses)) == 1
+        result.append(owner if fusable else None)
+    return result
+
+
+def _position(operation: ir.Operation) -> int:
+    return next(i for i, other in enumerate(operation.block.operations) if other.operation == operation)
+
+
+def _sink(kernel: ir.Operation, before: ir.Operation) -> None:
+    """Move a kernel, and the fill of its result, to right before its epilogue."""
+    init = Generic(kernel).inits[0]
+    fill = None if isinstance(init.owner, ir.Block) else init.owner.operation
+    if fill is not None and fill.name == "linalg.generic" and len(list(init.uses)) == 1:
+        fill.move_before(before)
+    kernel.move_before(before)
+
+
+def _update_in_place(op: Generic, number: int) -> None:
+    """Let the op read the kernel's result as its destination instead of as an input."""
+    kept = [i for i in range(len(op.inputs)) if i != number]
+    maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(op.maps[i]) for i in kept] + [ir.AffineMapAttr.get(op.maps[-1])])
+    with ir.InsertionPoint(op.operation), op.operation.location:
+        new = linalg.GenericOp([op.inits[0].type], [op.inputs[i] for i in kept], [op.inputs[number]], maps, op.operation.attributes["iterator_types"])
+        new.operation.attributes["om.epilogue"] = ir.UnitAttr.get()
+        block = new.regions[0].blocks.append(*[v.type.element_type for v in [*[op.inputs[i] for i in kept], op.inits[0]]])
+        arguments = list(block.arguments)
+        values = {i: a for i, a in zip(kept, arguments)} | {number: arguments[-1], len(op.inputs): arguments[-1]}
+        yielded = op.move_body(block, [values[i] for i in range(len(op.inputs) + 1)], None)
+        with ir.InsertionPoint(block):
+            linalg.YieldOp(yielded)
+    op.operation.results[0].replace_all_uses_with(new.operation.results[0])
+    op.operation.erase()

@@ -1,0 +1,116 @@
+"""Structured ops that a kernel computes: matching the op to the kernel's shape, and its epilogue to vector code."""
+from __future__ import annotations
+
+from typing import Callable
+
+from mlir import ir
+from mlir.dialects import vector
+
+from ..kernels import emit_matmul, emit_pack_b, MatmulShape, Place
+from ..kernels import build as b
+from .emit import kernel
+from .structured import dimension, Structured
+
+
+@kernel("matmul")
+def matmul(op: Structured) -> bool:
+    """C = A B: loops (batch..., m, n, k); B packed when there is a packed operand, else rows or columns."""
+    place = dimension_places(op)
+    if place is None:
+        return False
+    batch, a_shared, a_transposed, layout = place
+    a, bm, c = op.operands[0], op.operands[1], op.operands[-1]
+    if not isinstance(ir.MemRefType(c.type).element_type, (ir.F32Type, ir.F64Type)):
+        return False
+    packed = [v for v, results in zip(op.operands[2:op.inputs], op.maps[2:op.inputs]) if all(dimension(e) is None for e in results)]
+    sizes = loop_sizes(op)
+    m, n, k = sizes[batch:batch + 3]
+    source = packed[0] if packed else bm
+    shape = MatmulShape(m, n, k, batch, "packed" if packed else layout, a_transposed, a_shared)
+    emit_matmul(a, source, c, shape, epilogue_function(op.epilogue))
+    return True
+
+
+def dimension_places(op: Structured) -> tuple[int, bool, bool, str] | None:
+    """Number of batch loops, whether A has none of them, whether A is [k, m], and how B lies; None for another structure."""
+    batch = op.loops - 3
+    if batch < 0 or op.kinds != ["parallel"] * (op.loops - 1) + ["reduction"]:
+        return None
+    m, n, k = batch, batch + 1, batch + 2
+    lead = list(range(batch))
+    a, bm, c = ([dimension(e) for e in op.maps[i]] for i in (0, 1, -1))
+    if c != [*lead, m, n] or a[:-2] not in (lead, []) or bm[:-2] not in (lead, []):
+        return None
+    if bm[:-2] == [] and batch and not _is_packed(op):
+        return None
+    layouts = {(k, n): "rows", (n, k): "columns"}
+    if tuple(a[-2:]) not in ((m, k), (k, m)) or tuple(bm[-2:]) not in layouts:
+        return None
+    return batch, bool(batch) and a[:-2] == [], tuple(a[-2:]) == (k, m), layouts[tuple(bm[-2:])]
+
+
+def _is_packed(op: Structured) -> bool:
+    return any(all(dimension(e) is None for e in results) for results in op.maps[2:op.inputs])
+
+
+def loop_sizes(op: Structured) -> list[int | None]:
+    """Static sizes of the loops, None where known only at run time."""
+    sizes: list[int | None] = [None] * op.loops
+    for operand, results in zip(op.operands, op.maps):
+        type = ir.MemRefType(operand.type)
+        for axis, expression in enumerate(results):
+            loop = dimension(expression)
+            if loop is not None and not type.is_dynamic_dim(axis):
+                sizes[loop] = type.get_dim_size(axis)
+    return sizes
+
+
+@kernel("pack_b")
+def pack_b(op: Structured) -> bool:
+    """Packing of a matrix that the body reads element by element."""
+    source = captured_memref(op)
+    if source is None:
+        return False
+    emit_pack_b(source, op.operands[-1], transposed=ir.BoolAttr(op.kernel["transposed"]).value)
+    return True
+
+
+def captured_memref(op: Structured) -> ir.Value | None:
+    """The buffer from outside that the body reads."""
+    for operation in op.body.operations:
+        if operation.operation.name == "memref.load":
+            return operation.operation.operands[0]
+    return None
+
+
+def epilogue_function(op: Structured | None) -> Callable | None:
+    """The epilogue as a function of a vector of results and its place, for the kernels."""
+    if op is None:
+        return None
+    axes = {loop: axis for axis, loop in enumerate(dimension(e) for e in op.maps[-1])}
+
+    def apply(vec: ir.Value, place: Place) -> ir.Value:
+        inputs = [place.operand(buffer, [axes.get(dimension(e)) for e in results]) for buffer, results in zip(op.operands[:-1], op.maps[:-1])]
+        return vectorize(op.body, [*inputs, vec], place.lanes)
+    return apply
+
+
+def vectorize(body: ir.Block, arguments: list[ir.Value], lanes: int) -> ir.Value:
+    """The elementwise body computed on vectors."""
+    values: dict[ir.Value, ir.Value] = dict(zip(body.arguments, arguments))
+
+    def lookup(value: ir.Value) -> ir.Value:
+        return values[value] if value in values else vector.BroadcastOp(ir.VectorType.get([lanes], value.type), value).result
+
+    for operation in body.operations:
+        operation = operation.operation
+        if operation.name == "linalg.yield":
+            return lookup(operation.operands[0])
+        if operation.name == "arith.constant":
+            values[operation.results[0]] = b.broadcast(operation.clone().operation.results[0], lanes)
+            continue
+        results = [ir.VectorType.get([lanes], r.type) for r in operation.results]
+        attributes = {(n.name if hasattr(n, "name") else n): operation.attributes[n.name if hasattr(n, "name") else n] for n in operation.attributes}
+        new = ir.Operation.create(operation.name, results=results, operands=[lookup(v) for v in operation.operands], attributes=attributes)
+        values.update(zip(operation.results, new.results))
+    raise AssertionError("a linalg body ends with linalg.yield")

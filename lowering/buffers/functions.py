@@ -56,8 +56,11 @@ def with_attribute(attributes: ir.DictAttr, name: str, value: ir.Attribute) -> i
 
 def set_signature(function: ir.Operation, inputs, results, argument_attrs, result_attrs) -> None:
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(list(inputs), list(results)))
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get(list(argument_attrs))
-    function.attributes["res_attrs"] = ir.ArrayAttr.get(list(result_attrs))
+    for name, attributes in (("arg_attrs", list(argument_attrs)), ("res_attrs", list(result_attrs))):
+        if name in function.attributes:
+            del function.attributes[name]
+        if attributes:
+            function.attributes[name] = ir.ArrayAttr.get(attributes)
 
 
 def walk(operation: ir.Operation, *names: str) -> list[ir.Operation]:

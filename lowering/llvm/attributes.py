@@ -1,0 +1,85 @@
+"""What LLVM is told about functions: linkage, vector width, and which pointers do not alias."""
+from __future__ import annotations
+
+from mlir import ir
+
+from ..buffers.functions import entry_block, entry_functions, roles, symbol, walk
+from ..buffers.lifetimes import VIEWS
+from ..targets import Target
+from .dispatch import callee
+from .outline import BODY
+from .support import EXPORTED
+
+SCALAR = "scalar"
+ANY = "any"  # a buffer that may be one of several
+
+
+class NoAlias:
+    """Positions of the lowered arguments that may be `noalias`, by function.
+
+    Two views of one buffer may overlap; two buffers that are alive together never do, and the session promises the same of outputs
+    and the arena against the inputs. Inputs may be the same memory, which is no conflict: they are only read.
+    """
+
+    def __init__(self, module: ir.Module):
+        self.positions: dict[str, list[int]] = {}
+        for function in entry_functions(module):
+            kinds = roles(function)
+            self._record(symbol(function), list(entry_block(function).arguments), [kind != "status" for kind in kinds])
+            for call in walk(function, "func.call"):
+                name = callee(call)
+                if name and name.startswith(BODY):
+                    roots = [root_of(v) if isinstance(v.type, ir.MemRefType) else SCALAR for v in call.operands]
+                    alone = [roots.count(root) == 1 and ANY not in roots for root in roots]
+                    self._record(name, list(call.operands), alone)
+
+    def _record(self, name: str, values: list[ir.Value], alone: list[bool]) -> None:
+        position, found = 0, []
+        for value, single in zip(values, alone):
+            if isinstance(value.type, ir.MemRefType):
+                if single:
+                    found.append(position + 1)
+                position += 3 + 2 * ir.MemRefType(value.type).rank
+            else:
+                position += 1
+        self.positions[name] = found
+
+
+def root_of(value: ir.Value):
+    """The buffer that a memref is part of: an argument or an allocation, or ANY."""
+    while True:
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            return value if owner.owner.operation.name == "func.func" else ANY
+        operation = owner.operation
+        if operation.name == "memref.view" or operation.name in ("memref.alloc", "memref.alloca"):
+            return value  # views of the arena are planned apart
+        if operation.name == "builtin.unrealized_conversion_cast":
+            return value
+        if operation.name not in VIEWS or operation.name == "arith.select":
+            return ANY
+        value = operation.operands[0]
+
+
+def annotate(module: ir.Module, entries: list[str], no_alias: NoAlias, target: Target) -> None:
+    width = ir.ArrayAttr.get([ir.StringAttr.get("prefer-vector-width"), ir.StringAttr.get(str(target.vector_bits))])
+    internal = ir.Attribute.parse("#llvm.linkage<internal>")
+    for op in module.body.operations:
+        if op.operation.name != "llvm.func" or not len(op.regions[0].blocks):
+            continue
+        function, name = op.operation, ir.StringAttr(op.attributes["sym_name"]).value
+        function.attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("nounwind"), width])
+        if name not in entries and name not in EXPORTED:
+            function.attributes["linkage"] = internal
+            if "sym_visibility" in function.attributes:
+                del function.attributes["sym_visibility"]
+        if name.startswith(BODY) and not name.endswith("_thunk"):
+            function.attributes["no_inline"] = ir.UnitAttr.get()
+        if name in no_alias.positions:
+            _set_no_alias(function, no_alias.positions[name])
+
+
+def _set_no_alias(function: ir.Operation, positions: list[int]) -> None:
+    arguments = function.regions[0].blocks[0].arguments
+    mark = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([mark if i in positions else ir.DictAttr.get({}) for i in range(len(arguments))])

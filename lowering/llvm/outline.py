@@ -1,0 +1,139 @@
+"""`om-outline-parallel`: the body of each outermost `scf.parallel` becomes a function of a range of its steps.
+
+    scf.parallel (%i) = (%l) to (%u) step (%s) { ... }
+->  func.call @om_body_0(%captured..., %c0, %count, %grain)         func.func private @om_body_0(..., %begin, %end, %grain)
+
+The call runs all steps; `lowering.llvm.dispatch` makes it go through the thread pool. Loops with results stay sequential.
+"""
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith, func, scf
+
+from ..buffers.functions import entry_functions, walk
+from ..buffers.lifetimes import is_inside
+from .cost import grain_of
+
+BODY = "om_body_"
+CHEAP = {"arith.constant", "ub.poison"}
+STACK = {"memref.alloca"}
+
+
+def outline_parallel(module: ir.Module) -> None:
+    """Outline in all entry functions."""
+    with module.context, ir.Location.unknown():
+        number = 0
+        for function in entry_functions(module):
+            for loop in walk(function, "scf.parallel"):
+                if not is_inside(loop, {"scf.parallel"}) and not len(loop.results):
+                    _outline(module, function, loop, f"{BODY}{number}")
+                    number += 1
+
+
+def _outline(module: ir.Module, function: ir.Operation, loop: ir.Operation, name: str) -> None:
+    captured = _captured(loop)
+    index = ir.IndexType.get()
+    with ir.InsertionPoint(function), loop.location:
+        body = func.FuncOp(name, ([v.type for v in captured] + [index] * 3, []), visibility="private")
+    block = body.add_entry_block([loop.location] * (len(captured) + 3))
+    with ir.InsertionPoint(loop), loop.location:
+        func.CallOp([], name, [*captured, _constant(0), _count(loop), grain_of(loop)])
+    _fill(block, loop, len(captured))
+    _rename(body.operation, dict(zip(captured, block.arguments)))
+    _hoist_stack(body.operation, block)
+    loop.erase()
+
+
+def _fill(block: ir.Block, loop: ir.Operation, captured: int) -> None:
+    """The steps from begin to end, with the operations of the loop moved in; further dimensions are loops inside."""
+    begin, end = block.arguments[captured], block.arguments[captured + 1]
+    source = loop.regions[0].blocks[0]
+    dimensions = len(source.arguments)
+    with ir.InsertionPoint(block), loop.location:
+        operands = [v.owner.operation.clone().results[0] if _is_cheap(v) else v for v in loop.operands]
+        lower, step = operands[0], operands[2 * dimensions]
+        outer = scf.ForOp(begin, end, _constant(1))
+        func.ReturnOp([])
+    inner = outer
+    with ir.InsertionPoint(outer.body), loop.location:
+        indices = [arith.AddIOp(arith.MulIOp(outer.induction_variable, step).result, lower).result]
+    for axis in range(1, dimensions):
+        with ir.InsertionPoint(inner.body), loop.location:
+            nested = scf.ForOp(*(operands[axis + group * dimensions] for group in range(3)))
+            scf.YieldOp([])
+        inner = nested
+        indices.append(nested.induction_variable)
+    for argument, value in zip(list(source.arguments), indices):
+        argument.replace_all_uses_with(value)
+    for operation in list(source.operations)[:-1]:
+        inner.body.append(operation)
+    with ir.InsertionPoint(inner.body), loop.location:
+        scf.YieldOp([])
+
+
+def _bounds(loop: ir.Operation) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Lower, upper and step of the outermost dimension."""
+    dimensions = len(loop.regions[0].blocks[0].arguments)
+    return loop.operands[0], loop.operands[dimensions], loop.operands[2 * dimensions]
+
+
+def _count(loop: ir.Operation) -> ir.Value:
+    """The number of steps; 0 where the upper bound is below the lower one."""
+    lower, upper, step = _bounds(loop)
+    distance = arith.MaxSIOp(arith.SubIOp(upper, lower).result, _constant(0)).result
+    return arith.CeilDivSIOp(distance, step).result
+
+
+def _constant(number: int) -> ir.Value:
+    return arith.ConstantOp(ir.IndexType.get(), number).result
+
+
+def _captured(loop: ir.Operation) -> list[ir.Value]:
+    """Values from outside that the loop uses; constants are copied into it instead."""
+    inside: set[ir.Value] = set()
+    blocks = [b for region in loop.regions for b in region.blocks]
+    inside.update(argument for block in blocks for argument in block.arguments)
+    operations = walk(loop)
+    for operation in operations:
+        inside.update(operation.results)
+        inside.update(a for region in operation.regions for block in region.blocks for a in block.arguments)
+    lower, _, step = _bounds(loop)
+    captured: dict[ir.Value, None] = {}
+    dimensions = len(blocks[0].arguments)
+    bounds = [v for i, v in enumerate(loop.operands) if i % dimensions or v in (lower, step)]
+    captured.update((v, None) for v in bounds if not _is_cheap(v))
+    copies: dict[ir.Value, ir.Value] = {}
+    for operation in operations:
+        for position, value in enumerate(operation.operands):
+            if value in inside:
+                continue
+            if _is_cheap(value):
+                operation.operands[position] = _copy_in(value, blocks[0], copies)
+            else:
+                captured[value] = None
+    return list(captured)
+
+
+def _is_cheap(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name in CHEAP
+
+
+def _copy_in(value: ir.Value, block: ir.Block, copies: dict[ir.Value, ir.Value]) -> ir.Value:
+    if value not in copies:
+        with ir.InsertionPoint.at_block_begin(block):
+            copies[value] = value.owner.operation.clone().results[0]
+    return copies[value]
+
+
+def _rename(body: ir.Operation, names: dict[ir.Value, ir.Value]) -> None:
+    for operation in walk(body):
+        for position, operand in enumerate(operation.operands):
+            if operand in names:
+                operation.operands[position] = names[operand]
+
+
+def _hoist_stack(body: ir.Operation, block: ir.Block) -> None:
+    """Scratch of a step is one piece of stack for all steps."""
+    for scratch in walk(body, *STACK):
+        if not len(scratch.operands):
+            scratch.move_before(block.operations[0].operation)

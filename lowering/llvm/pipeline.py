@@ -1,0 +1,60 @@
+"""`to_llvm`: from scf, memref, arith, math, vector to the LLVM dialect, with the wrapper that the runtime calls."""
+from __future__ import annotations
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from ..buffers.functions import entry_functions, walk
+from ..targets import host, Target
+from .attributes import annotate, NoAlias
+from .dispatch import dispatch
+from .entry import add_entry, Signature, signature_of
+from .failures import return_on_failure
+from .outline import outline_parallel
+from .support import add_support
+
+# Named steps of upstream's; ours (outlining before, dispatch and the wrapper after) stand in `to_llvm`.
+PASSES = (
+    ("simplify", "canonicalize,cse"),
+    ("strides", "lower-affine,expand-strided-metadata,lower-affine,canonicalize,cse"),
+    ("loop-invariants", "loop-invariant-code-motion"),
+    ("arith", "arith-expand{include-bf16=true},func.func(math-uplift-to-fma)"),
+    ("control-flow", "convert-scf-to-cf"),
+    ("vector", "convert-vector-to-llvm"),
+    ("math", "convert-math-to-llvm,convert-math-to-libm"),
+    ("memory", "finalize-memref-to-llvm"),
+    ("scalars", "convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm"),
+    ("functions", "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts"),
+    ("clean", "canonicalize,cse"),
+)
+
+
+def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
+    """Lower in place, for a target (the host's unless given). Returns the signature of each entry function; `symbol` is its wrapper's."""
+    with module.context, ir.Location.unknown():
+        signatures = [signature_of(function) for function in entry_functions(module)]
+        outline_parallel(module)
+        no_alias = NoAlias(module)
+        for _, passes in PASSES:
+            module.operation.verify()
+            PassManager.parse(f"builtin.module({passes})").run(module.operation)
+        add_support(module)
+        dispatch(module, {s.name: s.context_position for s in signatures})
+        return_on_failure(module)
+        rename_deallocation(module)
+        for signature in signatures:
+            add_entry(module, signature)
+        annotate(module, [s.symbol for s in signatures], no_alias, target or host())
+        module.operation.verify()
+        return signatures
+
+
+def rename_deallocation(module: ir.Module) -> None:
+    """`memref.dealloc` was lowered to `free`; what it frees came from `om_alloc`."""
+    for function in module.body.operations:
+        name = ir.StringAttr(function.attributes["sym_name"]).value
+        if name.startswith("om_") and not name.startswith("om_body_") or name.startswith("onemlir_"):
+            continue
+        for call in walk(function.operation, "llvm.call"):
+            if "callee" in call.attributes and ir.FlatSymbolRefAttr(call.attributes["callee"]).value == "free":
+                call.attributes["callee"] = ir.FlatSymbolRefAttr.get("om_free")

@@ -1,0 +1,230 @@
+"""Functions that compiled code carries with it: checked allocation, the arena, the list of what a run has allocated.
+
+The runtime context is an array of i64 words, one for each thread of the caller that runs the function. Pointers are words too.
+"""
+from __future__ import annotations
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+PARALLEL_FOR, POOL, THREADS, ARENA, ARENA_BYTES, MEMORY_LIMIT, STATUS, FIRST, LOCK = range(9)
+CONTEXT_WORDS = 16
+OUT_OF_MEMORY = -1
+PASSES = "convert-scf-to-cf,convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize"
+EXPORTED = ("onemlir_free", "onemlir_release")
+
+# A block from `om_alloc` has 64 bytes before it: {previous, next, context, -}. The list makes an early return leak nothing.
+TEXT = r"""
+func.func private @aligned_alloc(i64, i64) -> !llvm.ptr
+func.func private @free(!llvm.ptr)
+
+
+func.func private @om_out_of_memory(%context: !llvm.ptr, %bytes: i64) {
+  %code = llvm.mlir.constant(-1 : i64) : i64
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %slot = llvm.getelementptr %context[6] : (!llvm.ptr) -> !llvm.ptr, i64
+  %status = llvm.load %slot : !llvm.ptr -> !llvm.ptr
+  %pair = llvm.cmpxchg %status, %zero, %code seq_cst seq_cst : !llvm.ptr, i64
+  %first = llvm.extractvalue %pair[1] : !llvm.struct<(i64, i1)>
+  scf.if %first {
+    %found = llvm.getelementptr %status[1] : (!llvm.ptr) -> !llvm.ptr, i64
+    llvm.store %bytes, %found : i64, !llvm.ptr
+  }
+  return
+}
+
+// Memory of the system, or null; `%bytes` is at most 2^62.
+func.func private @om_system_alloc(%context: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
+  %c63 = llvm.mlir.constant(63 : i64) : i64
+  %mask = llvm.mlir.constant(-64 : i64) : i64
+  %c64 = llvm.mlir.constant(64 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %null = llvm.mlir.zero : !llvm.ptr
+  %slot = llvm.getelementptr %context[5] : (!llvm.ptr) -> !llvm.ptr, i64
+  %limit = llvm.load %slot : !llvm.ptr -> i64
+  %fits = arith.cmpi ule, %bytes, %limit : i64
+  %p = scf.if %fits -> !llvm.ptr {
+    %some = arith.maxui %bytes, %one : i64
+    %more = arith.addi %some, %c63 : i64
+    %rounded = arith.andi %more, %mask : i64
+    %q = func.call @aligned_alloc(%c64, %rounded) : (i64, i64) -> !llvm.ptr
+    scf.yield %q : !llvm.ptr
+  } else {
+    scf.yield %null : !llvm.ptr
+  }
+  %none = llvm.icmp "eq" %p, %null : !llvm.ptr
+  scf.if %none {
+    func.call @om_out_of_memory(%context, %bytes) : (!llvm.ptr, i64) -> ()
+  }
+  return %p : !llvm.ptr
+}
+
+// The arena of this context, grown when it is too small.
+func.func private @om_arena(%context: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %null = llvm.mlir.zero : !llvm.ptr
+  %slot = llvm.getelementptr %context[3] : (!llvm.ptr) -> !llvm.ptr, i64
+  %size = llvm.getelementptr %context[4] : (!llvm.ptr) -> !llvm.ptr, i64
+  %old = llvm.load %slot : !llvm.ptr -> !llvm.ptr
+  %capacity = llvm.load %size : !llvm.ptr -> i64
+  %enough = arith.cmpi ule, %bytes, %capacity : i64
+  %there = llvm.icmp "ne" %old, %null : !llvm.ptr
+  %keep = arith.andi %enough, %there : i1
+  %p = scf.if %keep -> !llvm.ptr {
+    scf.yield %old : !llvm.ptr
+  } else {
+    func.call @free(%old) : (!llvm.ptr) -> ()
+    llvm.store %null, %slot : !llvm.ptr, !llvm.ptr
+    llvm.store %zero, %size : i64, !llvm.ptr
+    %new = func.call @om_system_alloc(%context, %bytes) : (!llvm.ptr, i64) -> !llvm.ptr
+    %got = llvm.icmp "ne" %new, %null : !llvm.ptr
+    scf.if %got {
+      llvm.store %new, %slot : !llvm.ptr, !llvm.ptr
+      llvm.store %bytes, %size : i64, !llvm.ptr
+    }
+    scf.yield %new : !llvm.ptr
+  }
+  return %p : !llvm.ptr
+}
+
+func.func private @om_lock(%context: !llvm.ptr) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %lock = llvm.getelementptr %context[8] : (!llvm.ptr) -> !llvm.ptr, i64
+  scf.while : () -> () {
+    %old = llvm.atomicrmw xchg %lock, %one acquire : !llvm.ptr, i64
+    %busy = arith.cmpi ne, %old, %zero : i64
+    scf.condition(%busy)
+  } do {
+    scf.yield
+  }
+  return
+}
+
+func.func private @om_unlock(%context: !llvm.ptr) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %lock = llvm.getelementptr %context[8] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %zero, %lock atomic release {alignment = 8 : i64} : i64, !llvm.ptr
+  return
+}
+
+// A block of its own, linked into the context's list; null where there is no memory.
+func.func private @om_alloc(%context: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
+  %c64 = llvm.mlir.constant(64 : i64) : i64
+  %null = llvm.mlir.zero : !llvm.ptr
+  %total = arith.addi %bytes, %c64 : i64
+  %head = func.call @om_system_alloc(%context, %total) : (!llvm.ptr, i64) -> !llvm.ptr
+  %none = llvm.icmp "eq" %head, %null : !llvm.ptr
+  %p = scf.if %none -> !llvm.ptr {
+    scf.yield %null : !llvm.ptr
+  } else {
+    func.call @om_lock(%context) : (!llvm.ptr) -> ()
+    %first = llvm.getelementptr %context[7] : (!llvm.ptr) -> !llvm.ptr, i64
+    %next = llvm.load %first : !llvm.ptr -> !llvm.ptr
+    %head_next = llvm.getelementptr %head[1] : (!llvm.ptr) -> !llvm.ptr, i64
+    %head_context = llvm.getelementptr %head[2] : (!llvm.ptr) -> !llvm.ptr, i64
+    llvm.store %null, %head : !llvm.ptr, !llvm.ptr
+    llvm.store %next, %head_next : !llvm.ptr, !llvm.ptr
+    llvm.store %context, %head_context : !llvm.ptr, !llvm.ptr
+    %some = llvm.icmp "ne" %next, %null : !llvm.ptr
+    scf.if %some {
+      llvm.store %head, %next : !llvm.ptr, !llvm.ptr
+    }
+    llvm.store %head, %first : !llvm.ptr, !llvm.ptr
+    func.call @om_unlock(%context) : (!llvm.ptr) -> ()
+    %data = llvm.getelementptr %head[64] : (!llvm.ptr) -> !llvm.ptr, i8
+    scf.yield %data : !llvm.ptr
+  }
+  return %p : !llvm.ptr
+}
+
+// Take a block out of its context's list: it now belongs to the caller.
+func.func private @om_detach(%data: !llvm.ptr) {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %head = llvm.getelementptr %data[-64] : (!llvm.ptr) -> !llvm.ptr, i8
+  %head_next = llvm.getelementptr %head[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %head_context = llvm.getelementptr %head[2] : (!llvm.ptr) -> !llvm.ptr, i64
+  %context = llvm.load %head_context : !llvm.ptr -> !llvm.ptr
+  %listed = llvm.icmp "ne" %context, %null : !llvm.ptr
+  scf.if %listed {
+    func.call @om_lock(%context) : (!llvm.ptr) -> ()
+    %previous = llvm.load %head : !llvm.ptr -> !llvm.ptr
+    %next = llvm.load %head_next : !llvm.ptr -> !llvm.ptr
+    %first = llvm.getelementptr %context[7] : (!llvm.ptr) -> !llvm.ptr, i64
+    %previous_next = llvm.getelementptr %previous[1] : (!llvm.ptr) -> !llvm.ptr, i64
+    %is_first = llvm.icmp "eq" %previous, %null : !llvm.ptr
+    %slot = llvm.select %is_first, %first, %previous_next : i1, !llvm.ptr
+    llvm.store %next, %slot : !llvm.ptr, !llvm.ptr
+    %some = llvm.icmp "ne" %next, %null : !llvm.ptr
+    scf.if %some {
+      llvm.store %previous, %next : !llvm.ptr, !llvm.ptr
+    }
+    llvm.store %null, %head_context : !llvm.ptr, !llvm.ptr
+    func.call @om_unlock(%context) : (!llvm.ptr) -> ()
+  }
+  return
+}
+
+func.func private @om_free(%data: !llvm.ptr) {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %some = llvm.icmp "ne" %data, %null : !llvm.ptr
+  scf.if %some {
+    func.call @om_detach(%data) : (!llvm.ptr) -> ()
+    %head = llvm.getelementptr %data[-64] : (!llvm.ptr) -> !llvm.ptr, i8
+    func.call @free(%head) : (!llvm.ptr) -> ()
+  }
+  return
+}
+
+// At the end of a run: free what an early return has left.
+func.func private @om_sweep(%context: !llvm.ptr) {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %first = llvm.getelementptr %context[7] : (!llvm.ptr) -> !llvm.ptr, i64
+  scf.while : () -> () {
+    %head = llvm.load %first : !llvm.ptr -> !llvm.ptr
+    %some = llvm.icmp "ne" %head, %null : !llvm.ptr
+    scf.if %some {
+      %head_next = llvm.getelementptr %head[1] : (!llvm.ptr) -> !llvm.ptr, i64
+      %next = llvm.load %head_next : !llvm.ptr -> !llvm.ptr
+      llvm.store %next, %first : !llvm.ptr, !llvm.ptr
+      func.call @free(%head) : (!llvm.ptr) -> ()
+    }
+    scf.condition(%some)
+  } do {
+    scf.yield
+  }
+  return
+}
+
+// For the caller: give back an output that compiled code has allocated.
+func.func @onemlir_free(%data: !llvm.ptr) {
+  func.call @om_free(%data) : (!llvm.ptr) -> ()
+  return
+}
+
+// For the caller: give back what a context holds.
+func.func @onemlir_release(%context: !llvm.ptr) {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %slot = llvm.getelementptr %context[3] : (!llvm.ptr) -> !llvm.ptr, i64
+  %size = llvm.getelementptr %context[4] : (!llvm.ptr) -> !llvm.ptr, i64
+  %arena = llvm.load %slot : !llvm.ptr -> !llvm.ptr
+  func.call @free(%arena) : (!llvm.ptr) -> ()
+  llvm.store %null, %slot : !llvm.ptr, !llvm.ptr
+  llvm.store %zero, %size : i64, !llvm.ptr
+  return
+}
+"""
+
+
+def add_support(module: ir.Module) -> None:
+    """Append these functions to a module in the LLVM dialect; declarations of them are dropped first."""
+    library = ir.Module.parse(TEXT, module.context)
+    PassManager.parse(f"builtin.module({PASSES})", module.context).run(library.operation)
+    defined = {ir.StringAttr(op.attributes["sym_name"]).value for op in library.body.operations}
+    for op in list(module.body.operations):
+        if "sym_name" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value in defined:
+            op.operation.erase()
+    with ir.InsertionPoint(module.body):
+        for op in library.body.operations:
+            op.operation.clone()

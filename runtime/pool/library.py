@@ -1,0 +1,24 @@
+"""The pool of this process: compiled when it is first needed, and never unloaded, as its workers sleep in its code."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+
+_lock = threading.Lock()
+
+
+def pool_functions() -> tuple[int, int]:
+    """Addresses of `parallel_for` and of the pool's state."""
+    with _lock:
+        return _compile()
+
+
+@functools.lru_cache(maxsize=None)
+def _compile() -> tuple[int, int]:
+    from ..engine import compile_support
+    from .source import EXPORTED, pool_source
+
+    engine, (create, parallel_for) = compile_support(pool_source(), EXPORTED)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
+    return parallel_for, ctypes.CFUNCTYPE(ctypes.c_void_p)(create)()

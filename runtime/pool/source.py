@@ -1,0 +1,346 @@
+"""The thread pool as MLIR text.
+
+The state is an array of i32 words on a page of its own, which reads as zero in a forked child (the child starts its own workers).
+A caller takes the lock; where it is taken (a nested call, another thread's call) it runs its steps itself. It publishes a job by a new
+`SEQUENCE` number and opens the door: `DOOR` holds OPEN plus the number of workers inside. Workers enter by compare-and-exchange, so none
+can enter a job that is over, and take chunks from the counter `NEXT`. At the end the caller closes the door and waits for it to be 0.
+Waiting is a bounded spin, then sleep on a futex.
+"""
+from __future__ import annotations
+
+import platform
+import sys
+
+SPINS = 300  # pauses of about 20 to 60 ns
+
+WAIT_LINUX = """
+// Sleep while the word is as expected.
+func.func private @om_pool_wait(%word: !llvm.ptr, %expected: i32) {{
+  %number = llvm.mlir.constant({futex} : i64) : i64
+  %wait = llvm.mlir.constant(128 : i32) : i32
+  %null = llvm.mlir.zero : !llvm.ptr
+  %r = llvm.call @syscall(%number, %word, %wait, %expected, %null) vararg(!llvm.func<i64 (i64, ...)>) : (i64, !llvm.ptr, i32, i32, !llvm.ptr) -> i64
+  return
+}}
+func.func private @om_pool_wake(%word: !llvm.ptr) {{
+  %number = llvm.mlir.constant({futex} : i64) : i64
+  %wake = llvm.mlir.constant(129 : i32) : i32
+  %all = llvm.mlir.constant(2147483647 : i32) : i32
+  %r = llvm.call @syscall(%number, %word, %wake, %all) vararg(!llvm.func<i64 (i64, ...)>) : (i64, !llvm.ptr, i32, i32) -> i64
+  return
+}}
+llvm.func @syscall(i64, ...) -> i64
+"""
+
+WAIT_MACOS = """
+func.func private @__ulock_wait(i32, !llvm.ptr, i64, i32) -> i32
+func.func private @__ulock_wake(i32, !llvm.ptr, i64) -> i32
+func.func private @om_pool_wait(%word: !llvm.ptr, %expected: i32) {
+  %operation = llvm.mlir.constant(16777217 : i32) : i32
+  %forever = llvm.mlir.constant(0 : i32) : i32
+  %wide = arith.extui %expected : i32 to i64
+  %r = func.call @__ulock_wait(%operation, %word, %wide, %forever) : (i32, !llvm.ptr, i64, i32) -> i32
+  return
+}
+func.func private @om_pool_wake(%word: !llvm.ptr) {
+  %operation = llvm.mlir.constant(16777473 : i32) : i32
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %r = func.call @__ulock_wake(%operation, %word, %zero) : (i32, !llvm.ptr, i64) -> i32
+  return
+}
+"""
+
+PAUSE = {
+    "x86_64": 'llvm.call_intrinsic "llvm.x86.sse2.pause"() : () -> ()',
+    "aarch64": '%hint = llvm.mlir.constant(1 : i32) : i32\n  llvm.call_intrinsic "llvm.aarch64.hint"(%hint) : (i32) -> ()',
+}
+
+POOL = """
+func.func private @mmap(!llvm.ptr, i64, i32, i32, i32, i64) -> !llvm.ptr
+func.func private @{inherit}(!llvm.ptr, i64, i32) -> i32
+func.func private @pthread_create(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+func.func private @pthread_detach({thread}) -> i32
+
+func.func private @om_pool_pause() {{
+  {pause}
+  return
+}}
+
+// Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 16 door, 17 caller sleeps, 18 limit (workers that may enter);
+// 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 24 next.
+func.func @onemlir_pool_create() -> !llvm.ptr {{
+  %null = llvm.mlir.zero : !llvm.ptr
+  %size = llvm.mlir.constant(4096 : i64) : i64
+  %access = llvm.mlir.constant(3 : i32) : i32
+  %flags = llvm.mlir.constant({anonymous} : i32) : i32
+  %file = llvm.mlir.constant(-1 : i32) : i32
+  %offset = llvm.mlir.constant(0 : i64) : i64
+  %wipe = llvm.mlir.constant({wipe} : i32) : i32
+  %page = func.call @mmap(%null, %size, %access, %flags, %file, %offset) : (!llvm.ptr, i64, i32, i32, i32, i64) -> !llvm.ptr
+  %r = func.call @{inherit}(%page, %size, %wipe) : (!llvm.ptr, i64, i32) -> i32
+  return %page : !llvm.ptr
+}}
+
+// Take chunks until none is left.
+func.func private @om_pool_work(%state: !llvm.ptr) {{
+  %body_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i64
+  %context_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i64
+  %count_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i64
+  %chunk_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i64
+  %next_at = llvm.getelementptr %state[24] : (!llvm.ptr) -> !llvm.ptr, i64
+  %body = llvm.load %body_at : !llvm.ptr -> !llvm.ptr
+  %context = llvm.load %context_at : !llvm.ptr -> !llvm.ptr
+  %count = llvm.load %count_at : !llvm.ptr -> i64
+  %chunk = llvm.load %chunk_at : !llvm.ptr -> i64
+  scf.while : () -> () {{
+    %begin = llvm.atomicrmw add %next_at, %chunk acq_rel : !llvm.ptr, i64
+    %some = arith.cmpi slt, %begin, %count : i64
+    scf.if %some {{
+      %stop = arith.addi %begin, %chunk : i64
+      %end = arith.minsi %stop, %count : i64
+      llvm.call %body(%context, %begin, %end) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
+    }}
+    scf.condition(%some)
+  }} do {{
+    scf.yield
+  }}
+  return
+}}
+
+func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
+  %null = llvm.mlir.zero : !llvm.ptr
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %minus = llvm.mlir.constant(-1 : i32) : i32
+  %open = llvm.mlir.constant(65536 : i32) : i32
+  %inside_mask = llvm.mlir.constant(65535 : i32) : i32
+  %spins = llvm.mlir.constant({spins} : i32) : i32
+  %true = llvm.mlir.constant(true) : i1
+  %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
+  %sleepers_at = llvm.getelementptr %state[3] : (!llvm.ptr) -> !llvm.ptr, i32
+  %door_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i32
+  %waiting_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i32
+  %limit_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i32
+  %never = scf.while (%last = %zero) : (i32) -> i32 {{
+    // Wait for a new job: spin, then sleep.
+    %left = scf.while (%n = %spins) : (i32) -> i32 {{
+      %now = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
+      %same = arith.cmpi eq, %now, %last : i32
+      %more = arith.cmpi sgt, %n, %zero : i32
+      %go = arith.andi %same, %more : i1
+      scf.condition(%go) %n : i32
+    }} do {{
+    ^bb0(%n: i32):
+      func.call @om_pool_pause() : () -> ()
+      %less = arith.addi %n, %minus : i32
+      scf.yield %less : i32
+    }}
+    %a = llvm.atomicrmw add %sleepers_at, %one seq_cst : !llvm.ptr, i32
+    scf.while : () -> () {{
+      %now = llvm.load %sequence_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
+      %same = arith.cmpi eq, %now, %last : i32
+      scf.condition(%same)
+    }} do {{
+      func.call @om_pool_wait(%sequence_at, %last) : (!llvm.ptr, i32) -> ()
+      scf.yield
+    }}
+    %b = llvm.atomicrmw add %sleepers_at, %minus seq_cst : !llvm.ptr, i32
+    %sequence = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
+    // Enter if the door is open and there is room.
+    %seen = llvm.load %door_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
+    %no = llvm.mlir.constant(false) : i1
+    %tried:2 = scf.while (%door = %seen, %in = %no) : (i32, i1) -> (i32, i1) {{
+      %is_open = arith.cmpi uge, %door, %open : i32
+      %inside = arith.andi %door, %inside_mask : i32
+      %limit = llvm.load %limit_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
+      %room = arith.cmpi ult, %inside, %limit : i32
+      %may = arith.andi %is_open, %room : i1
+      %out = arith.xori %in, %true : i1
+      %go = arith.andi %may, %out : i1
+      scf.condition(%go) %door, %in : i32, i1
+    }} do {{
+    ^bb0(%door: i32, %in: i1):
+      %more = arith.addi %door, %one : i32
+      %pair = llvm.cmpxchg %door_at, %door, %more seq_cst seq_cst : !llvm.ptr, i32
+      %value = llvm.extractvalue %pair[0] : !llvm.struct<(i32, i1)>
+      %success = llvm.extractvalue %pair[1] : !llvm.struct<(i32, i1)>
+      scf.yield %value, %success : i32, i1
+    }}
+    scf.if %tried#1 {{
+      func.call @om_pool_work(%state) : (!llvm.ptr) -> ()
+      %before = llvm.atomicrmw add %door_at, %minus seq_cst : !llvm.ptr, i32
+      %was_last = arith.cmpi eq, %before, %one : i32
+      scf.if %was_last {{
+        %waiting = llvm.load %waiting_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
+        %sleeps = arith.cmpi ne, %waiting, %zero : i32
+        scf.if %sleeps {{
+          func.call @om_pool_wake(%door_at) : (!llvm.ptr) -> ()
+        }}
+      }}
+    }}
+    scf.condition(%true) %sequence : i32
+  }} do {{
+  ^bb0(%sequence: i32):
+    scf.yield %sequence : i32
+  }}
+  return %null : !llvm.ptr
+}}
+
+// Start workers until there are as many as wanted; the lock is held. One that cannot be started is done without.
+func.func private @om_pool_start(%state: !llvm.ptr, %wanted: i32) {{
+  %null = llvm.mlir.zero : !llvm.ptr
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %slot_count = llvm.mlir.constant(1 : i64) : i64
+  %workers_at = llvm.getelementptr %state[1] : (!llvm.ptr) -> !llvm.ptr, i32
+  %thread = llvm.alloca %slot_count x {thread} : (i64) -> !llvm.ptr
+  %function = func.constant @om_pool_worker : (!llvm.ptr) -> !llvm.ptr
+  %worker = builtin.unrealized_conversion_cast %function : (!llvm.ptr) -> !llvm.ptr to !llvm.ptr
+  scf.while : () -> () {{
+    %now = llvm.load %workers_at : !llvm.ptr -> i32
+    %fewer = arith.cmpi slt, %now, %wanted : i32
+    %started = scf.if %fewer -> i1 {{
+      %r = func.call @pthread_create(%thread, %null, %worker, %state) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+      %ok = arith.cmpi eq, %r, %zero : i32
+      scf.if %ok {{
+        %t = llvm.load %thread : !llvm.ptr -> {thread}
+        %d = func.call @pthread_detach(%t) : ({thread}) -> i32
+        %more = arith.addi %now, %one : i32
+        llvm.store %more, %workers_at : i32, !llvm.ptr
+      }}
+      scf.yield %ok : i1
+    }} else {{
+      %no = llvm.mlir.constant(false) : i1
+      scf.yield %no : i1
+    }}
+    scf.condition(%started)
+  }} do {{
+    scf.yield
+  }}
+  return
+}}
+
+// `pool` is the handle of a session: {{state, threads}}. Runs body(context, begin, end) over 0..count.
+func.func @onemlir_parallel_for(%pool: !llvm.ptr, %body: !llvm.ptr, %context: !llvm.ptr, %count: i64, %grain: i64) {{
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %zero64 = llvm.mlir.constant(0 : i64) : i64
+  %one64 = llvm.mlir.constant(1 : i64) : i64
+  %state = llvm.load %pool : !llvm.ptr -> !llvm.ptr
+  %threads_at = llvm.getelementptr %pool[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %threads = llvm.load %threads_at : !llvm.ptr -> i64
+  %long = arith.cmpi sgt, %count, %grain : i64
+  %many = arith.cmpi sgt, %threads, %one64 : i64
+  %shared = arith.andi %long, %many : i1
+  %locked = scf.if %shared -> i1 {{
+    %pair = llvm.cmpxchg %state, %zero, %one acq_rel monotonic : !llvm.ptr, i32
+    %got = llvm.extractvalue %pair[1] : !llvm.struct<(i32, i1)>
+    scf.yield %got : i1
+  }} else {{
+    %no = llvm.mlir.constant(false) : i1
+    scf.yield %no : i1
+  }}
+  scf.if %locked {{
+    func.call @om_pool_run(%state, %threads, %body, %context, %count, %grain) : (!llvm.ptr, i64, !llvm.ptr, !llvm.ptr, i64, i64) -> ()
+    llvm.store %zero, %state atomic release {{alignment = 4 : i64}} : i32, !llvm.ptr
+  }} else {{
+    %some = arith.cmpi sgt, %count, %zero64 : i64
+    scf.if %some {{
+      llvm.call %body(%context, %zero64, %count) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
+    }}
+  }}
+  return
+}}
+
+func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.ptr, %context: !llvm.ptr, %count: i64, %grain: i64) {{
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %zero64 = llvm.mlir.constant(0 : i64) : i64
+  %one64 = llvm.mlir.constant(1 : i64) : i64
+  %chunks = llvm.mlir.constant(8 : i64) : i64
+  %open = llvm.mlir.constant(65536 : i32) : i32
+  %minus = llvm.mlir.constant(-1 : i32) : i32
+  %spins = llvm.mlir.constant({spins} : i32) : i32
+  %workers_at = llvm.getelementptr %state[1] : (!llvm.ptr) -> !llvm.ptr, i32
+  %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
+  %sleepers_at = llvm.getelementptr %state[3] : (!llvm.ptr) -> !llvm.ptr, i32
+  %door_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i32
+  %waiting_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i32
+  %limit_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i32
+  %wanted64 = arith.subi %threads, %one64 : i64
+  %wanted = arith.trunci %wanted64 : i64 to i32
+  %workers = llvm.load %workers_at : !llvm.ptr -> i32
+  %fewer = arith.cmpi slt, %workers, %wanted : i32
+  scf.if %fewer {{
+    func.call @om_pool_start(%state, %wanted) : (!llvm.ptr, i32) -> ()
+  }}
+  // The job: chunks of at least the grain, about eight for each thread.
+  %parts = arith.muli %threads, %chunks : i64
+  %even = arith.ceildivsi %count, %parts : i64
+  %chunk = arith.maxsi %even, %grain : i64
+  %body_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i64
+  %context_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i64
+  %count_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i64
+  %chunk_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i64
+  %next_at = llvm.getelementptr %state[24] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %body, %body_at : !llvm.ptr, !llvm.ptr
+  llvm.store %context, %context_at : !llvm.ptr, !llvm.ptr
+  llvm.store %count, %count_at : i64, !llvm.ptr
+  llvm.store %chunk, %chunk_at : i64, !llvm.ptr
+  llvm.store %zero64, %next_at : i64, !llvm.ptr
+  llvm.store %wanted, %limit_at atomic release {{alignment = 4 : i64}} : i32, !llvm.ptr
+  llvm.store %open, %door_at atomic seq_cst {{alignment = 4 : i64}} : i32, !llvm.ptr
+  %old = llvm.atomicrmw add %sequence_at, %one seq_cst : !llvm.ptr, i32
+  %sleepers = llvm.load %sleepers_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
+  %asleep = arith.cmpi ne, %sleepers, %zero : i32
+  scf.if %asleep {{
+    func.call @om_pool_wake(%sequence_at) : (!llvm.ptr) -> ()
+  }}
+  func.call @om_pool_work(%state) : (!llvm.ptr) -> ()
+  // Close the door and wait for those inside.
+  %closing = arith.subi %zero, %open : i32
+  %was = llvm.atomicrmw add %door_at, %closing seq_cst : !llvm.ptr, i32
+  %left = scf.while (%n = %spins) : (i32) -> i32 {{
+    %inside = llvm.load %door_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
+    %some = arith.cmpi ne, %inside, %zero : i32
+    %more = arith.cmpi sgt, %n, %zero : i32
+    %go = arith.andi %some, %more : i1
+    scf.condition(%go) %n : i32
+  }} do {{
+  ^bb0(%n: i32):
+    func.call @om_pool_pause() : () -> ()
+    %less = arith.addi %n, %minus : i32
+    scf.yield %less : i32
+  }}
+  %inside_now = llvm.load %door_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
+  %still = arith.cmpi ne, %inside_now, %zero : i32
+  scf.if %still {{
+    llvm.store %one, %waiting_at atomic seq_cst {{alignment = 4 : i64}} : i32, !llvm.ptr
+    %last = scf.while : () -> i32 {{
+      %inside = llvm.load %door_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
+      %some = arith.cmpi ne, %inside, %zero : i32
+      scf.condition(%some) %inside : i32
+    }} do {{
+    ^bb0(%inside: i32):
+      func.call @om_pool_wait(%door_at, %inside) : (!llvm.ptr, i32) -> ()
+      scf.yield
+    }}
+    llvm.store %zero, %waiting_at atomic seq_cst {{alignment = 4 : i64}} : i32, !llvm.ptr
+  }}
+  return
+}}
+"""
+
+LINUX = {"inherit": "madvise", "wipe": 18, "anonymous": 0x22, "thread": "i64"}
+MACOS = {"inherit": "minherit", "wipe": 3, "anonymous": 0x1002, "thread": "!llvm.ptr"}
+FUTEX = {"x86_64": 202, "aarch64": 98}
+EXPORTED = ("onemlir_pool_create", "onemlir_parallel_for")
+
+
+def pool_source(machine: str = "", system: str = "") -> str:
+    """The module's text for a machine (`x86_64` or `aarch64`) and a system (`linux` or `darwin`), this one's unless given."""
+    machine = (machine or platform.machine()).lower().replace("arm64", "aarch64").replace("amd64", "x86_64")
+    system = system or sys.platform
+    names = MACOS if system == "darwin" else LINUX
+    wait = WAIT_MACOS if system == "darwin" else WAIT_LINUX.format(futex=FUTEX[machine])
+    return POOL.format(pause=PAUSE[machine], spins=SPINS, **names) + wait

@@ -33,7 +33,7 @@ class TensorSpec:
 class Program:
     """A module with the entry function ``@main`` and the arrays of its parameters.
 
-    structure: how the outputs are nested, see `frontend.tree` (None: a flat mapping). assumptions: what the recording depends on.
+    structure: how the outputs are nested, see `dialect.structure` (None: a flat mapping). assumptions: what the recording depends on.
     """
 
     module: ir.Module

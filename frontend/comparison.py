@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import OnemlirError
 from .tensor import Tensor
 from .tracer import output_names
-from .tree import flatten
+from ..dialect.structure import flatten
 
 
 @dataclass(frozen=True)

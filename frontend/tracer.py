@@ -12,7 +12,7 @@ from ..errors import OnemlirError, TraceError
 from .nn.module import Module
 from .recording import Recorder, recording
 from .tensor import Tensor
-from .tree import flatten, rebuild, to_json
+from ..dialect.structure import flatten, rebuild, to_json
 
 
 class Tracer:

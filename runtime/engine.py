@@ -25,11 +25,17 @@ class Timing:
 def compile_module(module, entry: str = "entry", messages: Mapping[int, Message] | None = None, timing: Timing | None = None) -> Compiled:
     """Machine code of a module that `to_llvm` has lowered, for this processor at O3. The module gains one function."""
     start = time.perf_counter()
-    engine, (at, free, release) = load(module, (entry, "onemlir_free", "onemlir_release"))
+    (compiled,) = compile_entries(module, (entry,), messages)
     if timing is not None:
         timing.seconds = time.perf_counter() - start
+    return compiled
+
+
+def compile_entries(module, entries: Sequence[str], messages: Mapping[int, Message] | None = None) -> list[Compiled]:
+    """Machine code of a module with several entry wrappers; one `Compiled` for each."""
+    engine, (*addresses, free, release) = load(module, (*entries, "onemlir_free", "onemlir_release"))
     pool = pool_functions if _has_parallel_loops(module) else None
-    return Compiled(entry=at, free=free, release=release, pool=pool, keep=engine, messages=dict(messages or {}))
+    return [Compiled(entry=at, free=free, release=release, pool=pool, keep=engine, messages=dict(messages or {})) for at in addresses]
 
 
 def _has_parallel_loops(module) -> bool:

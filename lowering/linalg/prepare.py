@@ -1,6 +1,6 @@
 """`om-split-prepare`: what depends on weights alone moves from @main to @prepare, which runs once when a session is made.
 
-@prepare takes the parameters it needs and the status cell; each of its results becomes an argument of @main with the role "prepared".
+@prepare takes the parameters it needs and the status cell; each of its results becomes a parameter of @main, named "@prepare.0" and so on.
 Parameters that @main does not use any more are no longer its arguments.
 """
 from __future__ import annotations
@@ -10,6 +10,7 @@ from mlir.dialects import func
 
 from ...dialect.program import entry_function
 
+PREPARED = "@prepare."  # an argument of @main with this name is a result of @prepare, not a weight
 MOVABLE = ("linalg.generic", "tensor.empty", "tensor.collapse_shape", "tensor.expand_shape", "tensor.cast", "tensor.extract_slice",
            "tensor.insert_slice", "tensor.pad")
 
@@ -81,10 +82,10 @@ class Split:
         self._new_arguments(results)
 
     def _new_arguments(self, results: list[ir.Value]) -> None:
-        """Arguments of role "prepared", after all others, in place of the results."""
+        """Parameters named after @prepare, after all other arguments, in place of the results."""
         for number, result in enumerate(results):
             result.replace_all_uses_with(self.block.add_argument(result.type, result.owner.operation.location))
-            self.roles.append(ir.DictAttr.get({"om.role": ir.StringAttr.get("prepared"), "om.name": ir.StringAttr.get(f"prepared_{number}")}))
+            self.roles.append(ir.DictAttr.get({"om.role": ir.StringAttr.get("parameter"), "om.name": ir.StringAttr.get(f"{PREPARED}{number}")}))
 
     def erase_moved(self, moved: list[ir.Operation]) -> None:
         for operation in reversed(moved):

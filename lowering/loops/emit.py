@@ -84,11 +84,16 @@ def _epilogue_of(kernel: ir.Operation) -> ir.Operation | None:
     place = next(i for i, op in enumerate(operations) if op == kernel)
     for operation in operations[place + 1:]:
         if "om.epilogue" in operation.attributes:
-            return operation if operation.operands[len(operation.operands) - 1] == output else None
+            return operation if operation.operands[len(operation.operands) - 1] == output and _is_cheap(operation) else None
         if operation.name not in ("memref.alloc", "memref.view", "memref.dim", "arith.constant", "memref.expand_shape", "memref.collapse_shape",
                                   "memref.reinterpret_cast", "memref.get_global", "memref.cast") and not operation.name.startswith("arith."):
             return None
     return None
+
+
+def _is_cheap(operation: ir.Operation) -> bool:
+    """Whether a body is short enough to be repeated in every store of a register tile; polynomials are not."""
+    return sum(_cost(op.operation.name) for op in operation.regions[0].blocks[0].operations) < 20
 
 
 def _erase_fill(kernel: ir.Operation) -> None:

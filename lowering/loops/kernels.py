@@ -6,10 +6,10 @@ from typing import Callable
 from mlir import ir
 from mlir.dialects import vector
 
-from ..kernels import emit_matmul, emit_pack_b, MatmulShape, Place
+from ..kernels import ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter, MatmulShape, Place
 from ..kernels import build as b
 from .emit import kernel
-from .structured import dimension, Structured
+from .structured import dimension, is_contiguous, Structured
 
 
 @kernel("matmul")
@@ -114,3 +114,36 @@ def vectorize(body: ir.Block, arguments: list[ir.Value], lanes: int) -> ir.Value
         new = ir.Operation.create(operation.name, results=results, operands=[lookup(v) for v in operation.operands], attributes=attributes)
         values.update(zip(operation.results, new.results))
     raise AssertionError("a linalg body ends with linalg.yield")
+
+
+@kernel("conv2d")
+def conv2d(op: Structured) -> bool:
+    """A convolution whose body reads x; the filter packed, or as it is stored."""
+    x, y = captured_memref(op), op.operands[-1]
+    if x is None or not is_contiguous(x):
+        return False
+    shape = conv_shape(op, ir.MemRefType(x.type))
+    source = op.operands[1] if op.inputs > 1 else op.operands[0]
+    emit_conv(x, source, y, shape, epilogue_function(op.epilogue))
+    return True
+
+
+def conv_shape(op: Structured, x: ir.MemRefType) -> ConvShape:
+    """The kernel's description of a conv2d op."""
+    ints = lambda name: tuple(ir.DenseI64ArrayAttr(op.kernel[name]))
+    height, width = (None if x.is_dynamic_dim(a) else x.get_dim_size(a) for a in (2, 3))
+    filters = ir.MemRefType(op.operands[-1].type).get_dim_size(1)
+    return ConvShape(x.get_dim_size(1), filters, height, width, ints("kernel"), ints("strides"), ints("pads"), ints("dilations"),
+                     ir.IntegerAttr(op.kernel["groups"]).value)
+
+
+@kernel("pack_filter")
+def pack_filter(op: Structured) -> bool:
+    """Packing of a filter that the body reads element by element."""
+    source = captured_memref(op)
+    if source is None:
+        return False
+    number = lambda name: ir.IntegerAttr(op.kernel[name]).value
+    shape = ConvShape(number("channels"), number("filters"), None, None, tuple(ir.DenseI64ArrayAttr(op.kernel["kernel"])), groups=number("groups"), pads=(1, 1, 1, 1))
+    emit_pack_filter(source, op.operands[-1], shape)
+    return True

@@ -1,0 +1,139 @@
+"""From a program to a ready Session: lower, compile for this processor, run @prepare on the weights."""
+from __future__ import annotations
+
+import time
+from typing import Callable
+
+import numpy as np
+
+from ..errors import OnemlirError
+from .session import Session
+from .specs import Compiled, Message, Spec
+
+ALIGNMENT = 64  # bytes; vectors of prepared weights then do not straddle cache lines
+
+
+def jit_session(program, threads: int | None = None, dump=None) -> Session:
+    """A Session of a program for this processor. `dump`: a folder into which the text of each stage is written.
+
+    `session.timing` has the seconds of lowering, code generation and preparing weights.
+    """
+    from ..lowering.stages import lower
+    from .engine import compile_entries
+
+    start = time.perf_counter()
+    entries: dict[str, list[str]] = {}
+    module = lower(program, observe=observer(entries, dump))
+    lowered = time.perf_counter()
+    symbols = ["entry"] + ["prepare_entry"] * ("prepare" in entries)
+    compiled, *prepare = compile_entries(module, symbols, messages=read_messages(module))
+    generated = time.perf_counter()
+    inputs, outputs = specs(program)
+    parameters = prepared_parameters(program, prepare, entries, threads)
+    session = Session(compiled, inputs, outputs, parameters, threads=threads, structure=structure_of(program))
+    session.timing = {"lower": lowered - start, "generate": generated - lowered, "prepare": time.perf_counter() - generated}
+    return session
+
+
+def observer(entries: dict[str, list[str]], dump) -> Callable:
+    """Notes the parameters of each entry function once @prepare is split off, and writes dumps."""
+    def observe(stage: str, module) -> None:
+        if stage == "prepare":
+            entries.update(parameter_names(module))
+        if dump is not None:
+            import pathlib
+
+            folder = pathlib.Path(dump)
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{stage}.mlir").write_text(str(module))
+    return observe
+
+
+def parameter_names(module) -> dict[str, list]:
+    """For each function, the names of its parameters in order; for "prepare", its results' shapes and dtypes under "results"."""
+    from mlir import ir
+
+    found: dict[str, list] = {}
+    for function in module.body.operations:
+        operation = function.operation
+        if operation.name != "func.func":
+            continue
+        name = ir.StringAttr(operation.attributes["sym_name"]).value
+        roles = [ir.DictAttr(a) for a in ir.ArrayAttr(operation.attributes["arg_attrs"])]
+        found[name] = [ir.StringAttr(r["om.name"]).value for r in roles if ir.StringAttr(r["om.role"]).value == "parameter"]
+        if name == "prepare":
+            found["results"] = [_spec_of(t) for t in ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value).results]
+    return found
+
+
+def _spec_of(type) -> tuple:
+    from mlir import ir
+
+    from ..dialect import dtypes
+
+    shaped = ir.RankedTensorType(type)
+    return tuple(shaped.shape), dtypes.FROM_MLIR_NAME[str(shaped.element_type)]
+
+
+def read_messages(module) -> dict[int, Message]:
+    """What the status codes of a module mean."""
+    from mlir import ir
+
+    if "om.messages" not in module.operation.attributes:
+        return {}
+    pairs = [[ir.StringAttr(text).value for text in ir.ArrayAttr(pair)] for pair in ir.ArrayAttr(module.operation.attributes["om.messages"])]
+    return {code: Message(kind, text) for code, (kind, text) in enumerate(pairs, 1)}
+
+
+def specs(program) -> tuple[list[Spec], list[Spec]]:
+    """Descriptions of inputs and outputs; an output with an axis that no input has is allocated by compiled code."""
+    inputs = program.inputs
+    known = {s.name for spec in inputs for size in spec.type.shape if not isinstance(size, int) for s in size.symbols()}
+
+    def depends_on_data(spec) -> bool:
+        return any(s.name not in known for size in spec.type.shape if not isinstance(size, int) for s in size.symbols())
+
+    return ([Spec(s.name, s.type.shape, s.dtype) for s in inputs], [Spec(s.name, s.type.shape, s.dtype, depends_on_data(s)) for s in program.outputs])
+
+
+def structure_of(program) -> Callable | None:
+    """What makes the recorded function's return value of the list of outputs."""
+    if program.structure is None:
+        return None
+    from ..dialect.structure import rebuild
+
+    return lambda values: rebuild(program.structure, values)
+
+
+def prepared_parameters(program, prepare: list[Compiled], entries: dict[str, list], threads: int | None) -> list[np.ndarray]:
+    """The arrays of @main's parameters: weights as they are, and what @prepare makes of them."""
+    arrays = {name: weight(program, name) for name in entries["main"] if not name.startswith("@prepare.")}
+    for compiled in prepare:
+        for number, array in enumerate(run_prepare(program, compiled, entries, threads)):
+            arrays[f"@prepare.{number}"] = array
+    return [arrays[name] for name in entries["main"]]
+
+
+def run_prepare(program, compiled: Compiled, entries: dict[str, list], threads: int | None) -> list[np.ndarray]:
+    """The results of @prepare, 64-byte aligned."""
+    outputs = [Spec(str(i), shape, dtype) for i, (shape, dtype) in enumerate(entries["results"])]
+    session = Session(compiled, [], outputs, [weight(program, name) for name in entries["prepare"]], threads=threads, structure=list)
+    return [aligned(array) for array in session()]
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """The array in memory that starts at a multiple of 64 bytes."""
+    if array.ctypes.data % ALIGNMENT == 0:
+        return array
+    memory = np.empty(array.nbytes + ALIGNMENT, np.uint8)
+    offset = -memory.ctypes.data % ALIGNMENT
+    result = memory[offset:offset + array.nbytes].view(array.dtype).reshape(array.shape)
+    result[...] = array
+    return result
+
+
+def weight(program, name: str) -> np.ndarray:
+    """A weight by name. OnemlirError when the program does not have it."""
+    if name not in program.weights:
+        raise OnemlirError(f"the program has no weight '{name}'")
+    return np.asarray(program.weights[name])

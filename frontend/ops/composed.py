@@ -1,3 +1,11 @@
 """The functions of all families that are composed of ops, gathered for `onemlir.ops`."""
 from .creation import *  # noqa: F401,F403
 from .shape import *  # noqa: F401,F403
+from .elementwise import *  # noqa: F401,F403
+from .activation import *  # noqa: F401,F403
+from .linear_algebra import *  # noqa: F401,F403
+from .normalization import *  # noqa: F401,F403
+from .reduction import *  # noqa: F401,F403
+from .recurrent import *  # noqa: F401,F403
+from .attention import *  # noqa: F401,F403
+from .random import *  # noqa: F401,F403

@@ -1,3 +1,3 @@
 """Decompositions of composite ops, one file per family of the dialect."""
-from . import activation, linear_algebra, normalization  # noqa: F401
+from . import activation, attention, linear_algebra, normalization, reduction  # noqa: F401
 from .registry import DECOMPOSITIONS, decomposes  # noqa: F401

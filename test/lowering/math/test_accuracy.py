@@ -144,7 +144,7 @@ def test_every_value_of_16_bits(compiled, name, dtype, digits, smallest):
 @pytest.mark.parametrize("x", [1e5, 1e22, 2.0**120, 6.2831853, 1.5707964, 3.1415927, 21999384576.0, 16367173 * 2.0**72])
 @pytest.mark.parametrize("name", ["math.sin", "math.cos", "math.tan"])
 def test_large_and_nearly_vanishing_angles(compiled, name, x):
-    """21999384576 is where the f32 reduction does worst, by a sweep over all f32; 16367173 * 2**72 is very near pi/2 too."""
+    """21999384576 is where the f32 reduction does worst (a sweep over all f32); 16367173 * 2**72 is as near to k pi/2."""
     x = np.array([x, -x], np.float32)
     with mp.workprec(300):
         exact = np.array([float(getattr(mp, name[5:])(mp.mpf(float(v)))) for v in x])

@@ -1,13 +1,14 @@
 """The line of the user's program that is being executed."""
 from __future__ import annotations
 
+import contextlib
 import linecache
 import pathlib
 import sys
 from dataclasses import dataclass
 
 _ROOT = pathlib.Path(__file__).resolve().parent.parent
-_OURS = tuple(str(_ROOT / folder) + "/" for folder in ("frontend", "dialect", "lowering", "runtime", "cli")) + (str(_ROOT / "traced.py"), str(_ROOT / "__init__.py"))
+_OURS = tuple(str(_ROOT / folder) + "/" for folder in ("frontend", "dialect", "lowering", "runtime", "cli")) + (str(_ROOT / "traced.py"), str(_ROOT / "__init__.py"), contextlib.__file__)
 
 
 @dataclass(frozen=True)

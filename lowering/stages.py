@@ -81,6 +81,14 @@ def om_linalg_to_loops(module: ir.Module) -> None:
     linalg_to_loops(module)
 
 
+@register_pass("om-bool-to-byte", builtin=True)
+def om_bool_to_byte(module: ir.Module) -> None:
+    """Store bool as bytes of 0 or 1."""
+    from .loops.bool_bytes import bool_to_byte
+
+    bool_to_byte(module)
+
+
 @register_pass("om-expand-math", builtin=True)
 def om_expand_math(module: ir.Module) -> None:
     """Replace transcendental functions by polynomials."""
@@ -110,7 +118,7 @@ STAGES = (
     Stage("linalg", ("om-decompose", "om-to-linalg", "canonicalize", "cse", "om-fuse-elementwise", "canonicalize", "cse")),
     Stage("prepare", ("om-attach-epilogues", "om-split-prepare", "canonicalize", "cse")),
     Stage("buffers", ("om-bufferize", "om-plan-memory")),
-    Stage("loops", ("om-linalg-to-loops", "canonicalize", "cse")),
+    Stage("loops", ("om-linalg-to-loops", "om-bool-to-byte", "canonicalize", "cse")),
     Stage("llvm", ("om-expand-math", "om-to-llvm")),
 )
 
@@ -135,11 +143,11 @@ def copy_module(module: ir.Module) -> ir.Module:
 
 
 def lower(program: Program, until: str = "llvm", observe: Callable[[str, ir.Module], None] | None = None) -> ir.Module:
-    """A lowered copy of a program's module. `observe(stage name, module)` is called at the end of each stage."""
+    """A lowered copy of the module of a program (or TracedModel). `observe(stage name, module)` is called at the end of each stage."""
     names = [s.name for s in STAGES]
     if until not in names:
         raise ValueError(f"no stage '{until}'; the stages are {', '.join(names)}")
-    module = copy_module(program.module)
+    module = copy_module(getattr(program, "program", program).module)
     for stage in STAGES[:names.index(until) + 1]:
         run_pipeline(module, passes_of(stage))
         if observe:

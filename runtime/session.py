@@ -77,8 +77,8 @@ class Session:
         return dict(zip(self._output_names, self._run(arrays)))
 
     def _refuse_names(self, inputs: Mapping[str, Any]) -> None:
-        missing = [name for name in self._names if name not in inputs]
-        unknown = [name for name in inputs if name not in self._names]
+        missing = [repr(name) for name in self._names if name not in inputs]
+        unknown = [repr(name) for name in inputs if name not in self._names]
         parts = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(map(str, unknown))}"] * bool(unknown)
         raise errors.OnemlirError(f"inputs do not match the model's ({', '.join(self._names) or 'none'}); {'; '.join(parts)}")
 

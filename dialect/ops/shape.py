@@ -1,12 +1,12 @@
-"""Ops that move elements without computing: reshape, transpose, expand, slice, concat."""
+"""Ops that move elements without computing: reshape, transpose, expand, slice, concat, pad."""
 from __future__ import annotations
 
 import numpy as np
 
 from ...errors import ShapeError
 from .. import symbolic
-from ..attributes import Axis, Ints, Offsets, Permutation, Shape
-from ..declare import AnyDType, Attr, Op, Operand, Operands, Result
+from ..attributes import Axis, Choice, Ints, Offsets, Permutation, Shape
+from ..declare import AnyDType, Attr, Composite, Op, Operand, Operands, OptionalOperand, Pure, Result
 from ..shapes import broadcast_shapes, require_equal, show, TensorType
 
 
@@ -123,4 +123,62 @@ class Concat(Op):
         return np.concatenate(xs, axis=axis)
 
 
-OPS = (Reshape, Transpose, BroadcastTo, Slice, Concat)
+class PadConstant(Op, public=False):
+    """x with `low` elements before and `high` elements after it along each axis, all of them `value` (rank 0). Sizes may be symbolic."""
+
+    x: Operand[AnyDType, "T"]
+    value: Operand[AnyDType, "T"]
+    low: Attr[Shape]
+    high: Attr[Shape]
+    result: Result
+
+    def infer(x, value, low, high):
+        return x.with_shape(_padded_shape("pad_constant", x, value, low, high))
+
+    def reference(x, value, low, high):
+        return np.pad(x, list(zip(low, high)), constant_values=value)
+
+
+def _padded_shape(opname: str, x: TensorType, value, low, high):
+    if not len(low) == len(high) == x.rank:
+        raise ShapeError(f"{opname}: low and high must have {x.rank} entries for x {show(x.shape)}, found {len(low)} and {len(high)}")
+    if value is not None and value.rank != 0:
+        raise ShapeError(f"{opname}: the value must have rank 0, found shape {show(value.shape)}")
+    shape = tuple(size + a + b for size, a, b in zip(x.shape, low, high))
+    if any(isinstance(size, int) and size < 0 for size in shape):
+        raise ShapeError(f"{opname}: low {show(low)} and high {show(high)} crop more than x {show(x.shape)} has")
+    return shape
+
+
+class Pad(Op, public=False):
+    """x with `low` elements before and `high` after it along each axis; negative ones crop, before anything is padded.
+
+    mode: "constant" (`value`, zero when left out), "edge" (the nearest element), "reflect" (mirrored at the edge element, repeatedly
+    when needed), "wrap" (periodic). Sizes may be symbolic. Source: numpy.pad; ONNX Pad.
+    """
+
+    x: Operand[AnyDType, "T"]
+    value: OptionalOperand[AnyDType, "T"]
+    low: Attr[Offsets]
+    high: Attr[Offsets]
+    mode: Attr[Choice("constant", "reflect", "edge", "wrap")] = "constant"
+    result: Result
+    traits = (Pure, Composite)
+
+    def infer(x, value, low, high, mode):
+        shape = _padded_shape("pad", x, value, low, high)
+        for axis, (a, b) in enumerate(zip(low, high)):
+            kept = x.shape[axis] + symbolic.minimum(a, 0) + symbolic.minimum(b, 0)
+            if mode != "constant" and kept == 0 and (a, b) != (0, 0):
+                raise ShapeError(f"pad: axis {axis} of x {show(x.shape)} is empty: mode {mode!r} has no element to repeat")
+        return x.with_shape(shape)
+
+    def reference(x, value, low, high, mode):
+        x = x[tuple(slice(max(-a, 0), size - max(-b, 0)) for size, a, b in zip(x.shape, low, high))]
+        pads = [(max(a, 0), max(b, 0)) for a, b in zip(low, high)]
+        if mode == "constant":
+            return np.pad(x, pads, constant_values=x.dtype.type(0) if value is None else value)
+        return np.pad(x, pads, mode=mode) if any(any(p) for p in pads) else x
+
+
+OPS = (Reshape, Transpose, BroadcastTo, Slice, Concat, PadConstant, Pad)

@@ -1,0 +1,114 @@
+"""Linear quantization as ONNX defines it: per tensor, per axis, or in blocks along an axis."""
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import DTypeError, ShapeError
+from .. import dtypes
+from ..attributes import DType
+from ..declare import AnyDType, Attr, Composite, DTypes, Floating, Op, Operand, OptionalOperand, Pure, Result
+from ..shapes import normalize_axis, require_equal, show, TensorType
+
+Quantized = DTypes("an 8- or 16-bit integer dtype", (dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16))
+Dequantizable = DTypes("an 8-, 16- or 32-bit integer dtype", Quantized.members + (dtypes.int32,))
+Quantizable = DTypes("a floating dtype or i32", dtypes.FLOATING + (dtypes.int32,))
+
+
+def check_scale(opname: str, x: TensorType, scale: TensorType, zero_point, axis: int, block_size: int) -> None:
+    """Scale is one number, one per element of the axis, or (with block_size) one per block along the axis."""
+    if scale.rank and x.rank:
+        axis = normalize_axis(axis, x.rank)
+    if zero_point is not None and zero_point.shape != scale.shape:
+        raise ShapeError(f"{opname}: zero_point must have the shape of scale {show(scale.shape)}, found {show(zero_point.shape)}")
+    if block_size:
+        _check_blocks(opname, x, scale, axis, block_size)
+    elif scale.rank == 1 and x.rank and scale.shape != (1,):
+        require_equal(scale.shape[0], x.shape[axis], f"{opname}: scale has {scale.shape[0]} elements but axis {axis} of x {show(x.shape)} has {x.shape[axis]}")
+    elif scale.rank > 1:
+        raise ShapeError(f"{opname}: scale must have rank 0 or 1, found shape {show(scale.shape)}; block_size allows the rank of x")
+
+
+def _check_blocks(opname: str, x: TensorType, scale: TensorType, axis: int, block_size: int) -> None:
+    expected = x.shape[:axis] + (-(-x.shape[axis] // block_size),) + x.shape[axis + 1:] if scale.rank == x.rank else ()
+    if scale.rank != x.rank or block_size < 0:
+        raise ShapeError(f"{opname}: with block_size {block_size} scale must have the rank of x {show(x.shape)}, found {show(scale.shape)}")
+    for a, b in zip(scale.shape, expected):
+        require_equal(a, b, f"{opname}: scale must have shape {show(expected)} for x {show(x.shape)} in blocks of {block_size}, found {show(scale.shape)}")
+
+
+def aligned(parameter: np.ndarray, x: np.ndarray, axis: int, block_size: int) -> np.ndarray:
+    """Scale or zero point as an array that broadcasts to x."""
+    if block_size:
+        return np.take(np.repeat(parameter, block_size, axis=axis), np.arange(x.shape[axis]), axis=axis)
+    if parameter.ndim == 0 or parameter.size == 1:
+        return parameter.reshape(())
+    return parameter.reshape([-1 if i == axis % x.ndim else 1 for i in range(x.ndim)])
+
+
+class QuantizeLinear(Op):
+    """saturate(round(x / scale) + zero_point), halves to even.
+
+    scale: floating; rank 0, (x.shape[axis],), or with block_size the shape of x with ceil(size / block_size) along the axis.
+    zero_point: the shape of scale, zero when left out; its dtype is the result's, else `dtype`. Source: ONNX QuantizeLinear.
+    """
+
+    x: Operand[Quantizable]
+    scale: Operand[Floating]
+    zero_point: OptionalOperand[Quantized]
+    axis: Attr[int] = 1
+    block_size: Attr[int] = 0
+    dtype: Attr[DType] = dtypes.uint8
+    result: Result
+    traits = (Pure, Composite)
+
+    def canonical(attributes, operands):
+        zero_point = operands[2] if len(operands) > 2 else None
+        return attributes if zero_point is None else {**attributes, "dtype": zero_point.dtype}
+
+    def verify(x, scale, zero_point, axis, block_size, dtype):
+        check_scale("quantize_linear", x, scale, zero_point, axis, block_size)
+        if dtype not in Quantized:
+            raise DTypeError(f"quantize_linear: 'dtype' must be {Quantized.name}, found {dtype}")
+
+    def infer(x, scale, zero_point, axis, block_size, dtype):
+        return x.with_dtype(dtype)
+
+    def reference(x, scale, zero_point, axis, block_size, dtype):
+        compute = dtypes.float64 if dtypes.float64 in (x.dtype, scale.dtype) else dtypes.float32
+        info = np.iinfo(dtype)
+        with np.errstate(all="ignore"):
+            steps = np.rint(x.astype(compute) / aligned(scale, x, axis, block_size).astype(compute))
+        if zero_point is not None:
+            steps = steps + aligned(zero_point, x, axis, block_size).astype(compute)
+        return np.clip(np.nan_to_num(steps, nan=0, posinf=info.max, neginf=info.min), info.min, info.max).astype(dtype)
+
+
+class DequantizeLinear(Op):
+    """(x - zero_point) * scale, in the dtype of scale.
+
+    scale, zero_point, axis, block_size: as for `QuantizeLinear`; zero_point has the dtype of x. Source: ONNX DequantizeLinear.
+    """
+
+    x: Operand[Dequantizable, "T"]
+    scale: Operand[Floating]
+    zero_point: OptionalOperand[Dequantizable, "T"]
+    axis: Attr[int] = 1
+    block_size: Attr[int] = 0
+    result: Result
+    traits = (Pure, Composite)
+
+    def verify(x, scale, zero_point, axis, block_size):
+        check_scale("dequantize_linear", x, scale, zero_point, axis, block_size)
+
+    def infer(x, scale, zero_point, axis, block_size):
+        return x.with_dtype(scale.dtype)
+
+    def reference(x, scale, zero_point, axis, block_size):
+        steps = x.astype(np.int32)
+        if zero_point is not None:
+            steps = steps - aligned(zero_point, x, axis, block_size).astype(np.int32)
+        compute = np.float64 if scale.dtype == np.float64 else np.float32
+        return (steps.astype(compute) * aligned(scale, x, axis, block_size).astype(compute)).astype(scale.dtype)
+
+
+OPS = (QuantizeLinear, DequantizeLinear)

@@ -275,7 +275,8 @@ class Recorder(GraphBuilder):
         function.attributes["res_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get({"om.name": ir.StringAttr.get(name)}) for name, _ in outputs])
         from ..dialect.verify import check
 
-        check(self.ir_module)
+        with size_policy(SizePolicy()):  # what the ops required is recorded already
+            check(self.ir_module)
         return Program(self.ir_module, self.weights, structure, self.assumptions)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Mapping, Sequence
 
 from mlir import ir
 
-from . import dtypes
+from . import dtypes, ops  # noqa: F401  `ops` fills the registry, of which UPSTREAM is made
 from .declare import Op, REGISTRY
 from .shapes import TensorType
 

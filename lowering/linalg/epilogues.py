@@ -9,7 +9,7 @@ The two then stand side by side on one buffer, and the loop emission applies the
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import linalg
+from mlir.dialects import bufferization, linalg
 
 from .fuse import Generic
 
@@ -25,8 +25,35 @@ def attach_epilogues(module: ir.Module) -> None:
 
         module.operation.walk(visit)
         for block in blocks:
-            for operation in [op.operation for op in block.operations if op.operation.name == "linalg.generic"]:
+            for operation in _generics(block):
                 _attach(Generic(operation))
+            for operation in _generics(block):
+                if "om.kernel" in operation.attributes:
+                    _keep_contiguous(operation)
+
+
+def _generics(block: ir.Block) -> list[ir.Operation]:
+    return [op.operation for op in block.operations if op.operation.name == "linalg.generic"]
+
+
+def _keep_contiguous(kernel: ir.Operation) -> None:
+    """Give a kernel whose result goes into a slice of a larger tensor a buffer of its own: kernels write contiguous memory."""
+    if not any(use.owner.operation.name == "tensor.insert_slice" for use in _result(kernel).uses):
+        return
+    while not isinstance(Generic(kernel).inits[0].owner, ir.Block) and Generic(kernel).inits[0].owner.operation.name == "linalg.generic":
+        kernel = Generic(kernel).inits[0].owner.operation
+    init = Generic(kernel).inits[0]
+    if not isinstance(init.owner, ir.Block) and init.owner.operation.name == "tensor.empty":
+        with ir.InsertionPoint(kernel), kernel.location:
+            own = bufferization.AllocTensorOp(init.type, list(init.owner.operation.operands)).result
+        kernel.operands[len(kernel.operands) - 1] = own
+
+
+def _result(kernel: ir.Operation) -> ir.Value:
+    """The kernel's result, or that of its epilogue."""
+    result = kernel.results[0]
+    users = [use.owner.operation for use in result.uses]
+    return users[0].results[0] if len(users) == 1 and "om.epilogue" in users[0].attributes else result
 
 
 def _attach(op: Generic) -> None:

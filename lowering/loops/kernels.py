@@ -20,7 +20,7 @@ def matmul(op: Structured) -> bool:
         return False
     batch, a_shared, a_transposed, layout = place
     a, bm, c = op.operands[0], op.operands[1], op.operands[-1]
-    if not isinstance(ir.MemRefType(c.type).element_type, (ir.F32Type, ir.F64Type)):
+    if not isinstance(ir.MemRefType(c.type).element_type, (ir.F32Type, ir.F64Type)) or not all(is_contiguous(v) for v in (a, bm, c)):
         return False
     packed = [v for v, results in zip(op.operands[2:op.inputs], op.maps[2:op.inputs]) if all(dimension(e) is None for e in results)]
     sizes = loop_sizes(op)
@@ -120,7 +120,7 @@ def vectorize(body: ir.Block, arguments: list[ir.Value], lanes: int) -> ir.Value
 def conv2d(op: Structured) -> bool:
     """A convolution whose body reads x; the filter packed, or as it is stored."""
     x, y = captured_memref(op), op.operands[-1]
-    if x is None or not is_contiguous(x):
+    if x is None or not is_contiguous(x) or not is_contiguous(y):
         return False
     shape = conv_shape(op, ir.MemRefType(x.type))
     source = op.operands[1] if op.inputs > 1 else op.operands[0]

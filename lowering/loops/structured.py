@@ -47,8 +47,13 @@ def with_epilogue(op: Structured, epilogue: Structured) -> Structured:
     """The op together with the elementwise op that updates its output next."""
     count = op.loops
     place = ir.AffineMap.get(count, 0, op.maps[-1])
-    maps = [[e.compose(place) for e in results] for results in epilogue.maps]
+    maps = [[_substitute(e, place) for e in results] for results in epilogue.maps]
     return replace(op, epilogue=replace(epilogue, maps=maps))
+
+
+def _substitute(expression: ir.AffineExpr, loops: ir.AffineMap) -> ir.AffineExpr:
+    """The expression in other loops. `compose` gives an untyped expression; a map gives it back as what it is."""
+    return ir.AffineMap.get(loops.n_dims, 0, [expression.compose(loops)]).results[0]
 
 
 def dimension(expression: ir.AffineExpr) -> int | None:
@@ -82,8 +87,8 @@ def _merged(op: Structured, groups: list[list[int]]) -> Structured:
     number = {loop: i for i, group in enumerate(groups) for loop in group}
     first = {group[0] for group in groups}
     operands = [_collapse(v, m, number) for v, m in zip(op.operands, op.maps)]
-    maps = [[ir.AffineExpr.get_dim(number[dimension(e)]) if dimension(e) is not None else e for e in m if dimension(e) is None or dimension(e) in first]
-            for m in op.maps]
+    renumber = ir.AffineMap.get(len(groups), 0, [ir.AffineExpr.get_dim(number[loop]) for loop in sorted(number)])
+    maps = [[_substitute(e, renumber) for e in m if dimension(e) is None or dimension(e) in first] for m in op.maps]
     return replace(op, operands=operands, maps=maps, kinds=[op.kinds[g[0]] for g in groups if g[0] < len(op.kinds)])
 
 

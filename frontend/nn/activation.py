@@ -65,8 +65,7 @@ class PReLU(Activation):
         init.constant_(self.weight, self.init)
 
     def forward(self, x):
-        channels = self.num_parameters if x.ndim > 1 else 1
-        return ops.prelu(x, ops.reshape(in_graph(self.weight), (channels,) + (1,) * (x.ndim - 2)))
+        return ops.prelu(x, in_graph(self.weight))
 
 
 class ELU(Activation):
@@ -140,7 +139,7 @@ class LogSigmoid(Parameterless):
     """log(1 / (1 + exp(-x)))."""
 
     def forward(self, x):
-        return -ops.softplus(-x)
+        return ops.logsigmoid(x)
 
 
 class Tanh(Parameterless):
@@ -161,7 +160,7 @@ class Tanhshrink(Parameterless):
     """x - tanh(x)."""
 
     def forward(self, x):
-        return x - ops.tanh(x)
+        return ops.tanhshrink(x)
 
 
 class Hardsigmoid(Parameterless):
@@ -188,7 +187,7 @@ class Hardtanh(Activation):
         self.min_val, self.max_val = min_val, max_val
 
     def forward(self, x):
-        return ops.minimum(ops.maximum(x, self.min_val), self.max_val)
+        return ops.hardtanh(x, self.min_val, self.max_val)
 
 
 class Hardshrink(Activation):
@@ -201,7 +200,7 @@ class Hardshrink(Activation):
         self.lambd = lambd
 
     def forward(self, x):
-        return ops.where(ops.abs(x) > self.lambd, x, 0.0)
+        return ops.hardshrink(x, self.lambd)
 
 
 class Softshrink(Activation):
@@ -214,7 +213,7 @@ class Softshrink(Activation):
         self.lambd = lambd
 
     def forward(self, x):
-        return x - ops.minimum(ops.maximum(x, -self.lambd), self.lambd)
+        return ops.softshrink(x, self.lambd)
 
 
 class Softplus(Activation):
@@ -240,7 +239,7 @@ class Threshold(Activation):
         self.threshold, self.value = threshold, value
 
     def forward(self, x):
-        return ops.where(x > self.threshold, x, self.value)
+        return ops.threshold(x, self.threshold, self.value)
 
 
 class GLU(Activation):
@@ -253,8 +252,7 @@ class GLU(Activation):
         self.dim = dim
 
     def forward(self, x):
-        first, second = ops.split(x, 2, axis=self.dim)
-        return first * ops.sigmoid(second)
+        return ops.glu(x, axis=self.dim)
 
 
 class Softmax(Activation):
@@ -280,7 +278,7 @@ class Softmin(Activation):
         self.dim = dim
 
     def forward(self, x):
-        return ops.softmax(-x, axis=_softmax_axis(self.dim, x))
+        return ops.softmin(x, axis=_softmax_axis(self.dim, x))
 
 
 class LogSoftmax(Activation):

@@ -45,15 +45,6 @@ class RunningNormalization(Module):
         if x.ndim not in self.ranks:
             raise ShapeError(f"{type(self).__name__} takes {' or '.join(map(str, self.ranks))} axes, found shape {x.shape}")
 
-    def _update(self, mean: np.ndarray, variance: np.ndarray) -> None:
-        """Move the running statistics towards those of a batch."""
-        if self.running_mean is None:
-            return
-        replace_data(self.num_batches_tracked, self.num_batches_tracked._array + 1)
-        share = 1 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
-        for running, value in ((self.running_mean, mean), (self.running_var, variance)):
-            replace_data(running, ((1 - share) * running._array + share * value).astype(running.dtype))
-
     def extra_repr(self) -> str:
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
                 f"track_running_stats={self.track_running_stats}")
@@ -67,21 +58,21 @@ class BatchNorm(RunningNormalization):
 
     def forward(self, x):
         self._check_rank(x)
-        if self.training:
-            refuse_in_recording("batch_norm in training mode", "it changes the running statistics: call eval() on the module first")
         if not self.training and self.running_mean is not None:
-            return ops.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, self.eps)
-        axes = (0, *range(2, x.ndim))
-        mean, variance = ops.mean(x, axis=axes), ops.var(x, axis=axes)
-        if self.training:
-            self._track(x, mean, variance)
-        return ops.batch_norm(x, mean, variance, self.weight, self.bias, self.eps)
-
-    def _track(self, x, mean, variance) -> None:
-        count = x.size // max(x.shape[1], 1)
-        if count <= 1:
+            return ops.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
+        if not self.training:
+            return ops.batch_norm(x, None, None, self.weight, self.bias, training=True, eps=self.eps)
+        refuse_in_recording("batch_norm in training mode", "it changes the running statistics: call eval() on the module first")
+        if x.size <= x.shape[1]:
             raise ShapeError(f"batch_norm in training mode needs more than one value for each channel, found shape {x.shape}")
-        self._update(mean._array, variance._array * (count / (count - 1)))
+        return ops.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, training=True, momentum=self._share(), eps=self.eps)
+
+    def _share(self) -> float:
+        """How much the running statistics move towards those of this batch, which is counted."""
+        if self.num_batches_tracked is None:
+            return 0.0
+        replace_data(self.num_batches_tracked, self.num_batches_tracked._array + 1)
+        return 1 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
 
 
 class BatchNorm1d(BatchNorm):
@@ -119,22 +110,10 @@ class InstanceNorm(RunningNormalization):
         return ops.reshape(result, x.shape) if single else result
 
     def _normalize(self, x):
-        if self.running_mean is not None and not self.training:
-            return ops.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, self.eps)
         if self.training:
             refuse_in_recording("instance_norm in training mode", "call eval() on the module first")
-            self._track(x)
-        return ops.instance_norm(x, self.weight, self.bias, self.eps)
-
-    def _track(self, x) -> None:
-        count = x.size // max(x.shape[0] * x.shape[1], 1)
-        if count <= 1:
-            raise ShapeError(f"instance_norm in training mode needs more than one value for each channel, found shape {x.shape}")
-        if self.running_mean is None:
-            return
-        array = x._array.astype(np.float32) if x.dtype.itemsize < 4 else x._array
-        axes = tuple(range(2, x.ndim))
-        self._update(array.mean(axes).mean(0), array.var(axes, ddof=1).mean(0))
+        return ops.instance_norm(x, self.running_mean, self.running_var, self.weight, self.bias,
+                                 use_input_stats=self.training or self.running_mean is None, momentum=self.momentum or 0.0, eps=self.eps)
 
 
 class InstanceNorm1d(InstanceNorm):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 
-from .. import ops, random
+from .. import ops
 from ...errors import OnemlirError, ShapeError
 from .module import Module
 from .parameter import refuse_in_recording
@@ -71,7 +71,7 @@ class AlphaDropout(RandomDrop):
     """Dropout that keeps mean 0 and variance 1: dropped elements become SELU's limit. Source: Klambauer et al. 2017."""
 
     def drop(self, x):
-        return _alpha_drop(x, random.bernoulli(1 - self.p, x.shape, x.dtype), self.p)
+        return _alpha_drop(x, ops.bernoulli(ops.full(x.shape, 1 - self.p, x.dtype)), self.p)
 
 
 class FeatureAlphaDropout(RandomDrop):
@@ -85,7 +85,7 @@ def _kept(x, spatial: int, p: float):
     """1 for the channels that stay, else 0, in a shape that broadcasts against x."""
     if x.ndim not in (spatial + 1, spatial + 2):
         raise ShapeError(f"dropout of channels needs {spatial + 1} or {spatial + 2} axes, found shape {x.shape}")
-    return random.bernoulli(1 - p, (*x.shape[:x.ndim - spatial], *(1,) * spatial), x.dtype)
+    return ops.bernoulli(ops.full((*x.shape[:x.ndim - spatial], *(1,) * spatial), 1 - p, x.dtype))
 
 
 def _alpha_drop(x, kept, p: float):

@@ -26,7 +26,7 @@ class LayerNorm(Module):
         reset_scale(self)
 
     def forward(self, x):
-        return ops.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+        return ops.layer_norm(x, self.normalized_shape, self.weight, self.bias, eps=self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
@@ -49,7 +49,7 @@ class RMSNorm(Module):
         reset_scale(self)
 
     def forward(self, x):
-        return ops.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+        return ops.rms_norm(x, self.normalized_shape, self.weight, eps=self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
@@ -71,7 +71,7 @@ class GroupNorm(Module):
         reset_scale(self)
 
     def forward(self, x):
-        return ops.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+        return ops.group_norm(x, num_groups=self.num_groups, weight=self.weight, bias=self.bias, eps=self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
@@ -85,7 +85,7 @@ class LocalResponseNorm(Module):
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
     def forward(self, x):
-        return ops.local_response_norm(x, self.size, self.alpha, self.beta, self.k)
+        return ops.local_response_norm(x, size=self.size, alpha=self.alpha, beta=self.beta, k=self.k)
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -12,7 +12,7 @@ def pad_spatial(x, low, high, mode: str = "constant", value: float = 0.0):
     """x with `low` elements before and `high` after each of its last axes; modes by torch's names."""
     lead = ((0, 0),) * (x.ndim - len(low))
     widths = (*lead, *zip(low, high))
-    return ops.pad(x, widths, mode="constant", value=value) if _MODES[mode] == "constant" else ops.pad(x, widths, mode=_MODES[mode])
+    return ops.pad(x, widths, mode=_MODES[mode], constant_values=value)
 
 
 class PaddingLayer(Module):

@@ -1,4 +1,4 @@
-"""Recurrent networks: layers and directions of `onemlir.ops`' rnn_layer, lstm_layer and gru_layer."""
+"""Recurrent networks and single steps of them."""
 from __future__ import annotations
 
 import math
@@ -24,7 +24,6 @@ class RecurrentNetwork(Module):
     """
 
     gates = 1
-    states = 1
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
                  dropout: float = 0.0, bidirectional: bool = False, dtype=None):
@@ -47,49 +46,13 @@ class RecurrentNetwork(Module):
         return (f"_l{layer}", f"_l{layer}_reverse") if self.bidirectional else (f"_l{layer}",)
 
     def forward(self, x, hx=None, sequence_lens=None):
-        if x.ndim not in (2, 3):
-            raise ShapeError(f"{type(self).__name__} takes 2 or 3 axes, found shape {x.shape}")
-        single = x.ndim == 2
-        x = ops.expand_dims(x, 1) if single else ops.transpose(x, (1, 0, 2)) if self.batch_first else x
-        y, last = self._layers(x, self._initial(hx, single), sequence_lens)
-        if single:
-            return ops.reshape(y, (y.shape[0], y.shape[2])), self._packed([ops.reshape(s, (s.shape[0], s.shape[2])) for s in last])
-        return (ops.transpose(y, (1, 0, 2)) if self.batch_first else y), self._packed(last)
+        parameters = [gate_parameters(self, suffix) for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
+        weights = [tuple(p for p in layer.values() if p is not None) for layer in parameters]
+        return self._network(x, weights, hx, num_layers=self.num_layers, bidirectional=self.bidirectional, batch_first=self.batch_first,
+                         dropout=self.dropout, training=self.training, sequence_lens=sequence_lens)
 
-    def _initial(self, hx, single: bool) -> list | None:
-        """The initial states as a list of (layers, N, hidden_size)."""
-        if hx is None:
-            return None
-        given = list(hx) if self.states > 1 else [hx]
-        if len(given) != self.states:
-            raise OnemlirError(f"{type(self).__name__} has {self.states} states, found {len(given)}")
-        given = [ops.expand_dims(s, 1) if single else s for s in given]
-        for state in given:
-            layers = self.num_layers * len(self._suffixes(0))
-            if state.ndim != 3 or state.shape[0] != layers or state.shape[2] != self.hidden_size:
-                raise ShapeError(f"{type(self).__name__}: initial states must be ({layers}, batch, {self.hidden_size}), found {state.shape}")
-        return given
-
-    def _packed(self, states: list):
-        return tuple(states) if self.states > 1 else states[0]
-
-    def _layers(self, x, initial, sequence_lens):
-        last: list[list] = [[] for _ in range(self.states)]
-        for layer in range(self.num_layers):
-            if layer and self.training and self.dropout:
-                x = ops.dropout(x, self.dropout, True)
-            outputs = []
-            for reverse, suffix in enumerate(self._suffixes(layer)):
-                start = [None] * self.states if initial is None else [s[len(last[0])] for s in initial]
-                y, *ends = self._direction(x, gate_parameters(self, suffix), start, sequence_lens, bool(reverse))
-                outputs.append(y)
-                for states, end in zip(last, ends):
-                    states.append(end)
-            x = outputs[0] if len(outputs) == 1 else ops.concat(outputs, axis=-1)
-        return x, [ops.stack(states, axis=0) for states in last]
-
-    def _direction(self, x, weights: dict, start: list, sequence_lens, reverse: bool):
-        """One layer in one direction: every state, then the last ones."""
+    def _network(self, x, weights: list, hx, **options):
+        """The function of `onemlir.ops` for this network."""
         raise NotImplementedError
 
     def extra_repr(self) -> str:
@@ -106,18 +69,17 @@ class RNN(RecurrentNetwork):
         super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, dtype)
         self.nonlinearity = checked_nonlinearity(nonlinearity)
 
-    def _direction(self, x, weights, start, sequence_lens, reverse):
-        return ops.rnn_layer(x, **weights, initial_h=start[0], sequence_lens=sequence_lens, reverse=reverse, activation=self.nonlinearity)
+    def _network(self, x, weights, hx, **options):
+        return ops.rnn(x, weights, hx, activation=self.nonlinearity, **options)
 
 
 class LSTM(RecurrentNetwork):
     """Gates i, f, g, o; the states are h and c, given and returned as a pair. Source: Hochreiter and Schmidhuber 1997."""
 
     gates = 4
-    states = 2
 
-    def _direction(self, x, weights, start, sequence_lens, reverse):
-        return ops.lstm_layer(x, **weights, initial_h=start[0], initial_c=start[1], sequence_lens=sequence_lens, reverse=reverse)
+    def _network(self, x, weights, hx, **options):
+        return ops.lstm(x, weights, hx, **options)
 
 
 class GRU(RecurrentNetwork):
@@ -125,8 +87,8 @@ class GRU(RecurrentNetwork):
 
     gates = 3
 
-    def _direction(self, x, weights, start, sequence_lens, reverse):
-        return ops.gru_layer(x, **weights, initial_h=start[0], sequence_lens=sequence_lens, reverse=reverse)
+    def _network(self, x, weights, hx, **options):
+        return ops.gru(x, weights, hx, **options)
 
 
 class RecurrentCell(Module):

@@ -1,0 +1,125 @@
+"""Lowerings of pooling: reductions over windows of an explicitly padded input.
+
+Iteration space: (*lead, *out, *kernel). A tensor of the kernel's shape, never read, gives the extents of the window's loops.
+"""
+from __future__ import annotations
+
+from typing import Sequence
+
+from mlir import ir
+from mlir.dialects import arith, linalg
+
+from ...dialect import dtypes, symbolic
+from ...dialect.ops import pooling as om
+from ...dialect.shapes import TensorType
+from .builder import compute_dtype, PARALLEL, REDUCTION
+from .reduction import converted
+from .registry import lowers, TensorValue
+from .scalar import cast, Scalar
+
+
+@lowers(om.MaxPool)
+def max_pool(build, op):
+    scalar = Scalar(build, op.x.dtype)
+    lowest = build.narrow(scalar.lowest(), op.x.dtype)
+    window = Window(build, op, op.x, lowest)
+    widen = lambda v: build.widen(v, op.x.dtype)
+    return window.reduce([op.result], [lowest], lambda x, best: [build.narrow(scalar.maximum(widen(x), widen(best)), op.x.dtype)])[0]
+
+
+@lowers(om.MaxPoolWithIndices)
+def max_pool_with_indices(build, op):
+    scalar, number = Scalar(build, op.x.dtype), Scalar(build, dtypes.int64)
+    lowest, nowhere = build.narrow(scalar.lowest(), op.x.dtype), number.const(-1)
+    window = Window(build, op, op.x, lowest)
+
+    def body(x, best, place):
+        new, old = build.widen(x, op.x.dtype), build.widen(best, op.x.dtype)
+        inside, here = window.position()
+        larger = scalar.compare("gt", new, old)
+        if scalar.floating:
+            old_is_number = arith.XOrIOp(scalar.isnan(old), build.constant(1, dtypes.bool_)).result
+            larger = arith.OrIOp(larger, arith.AndIOp(scalar.isnan(new), old_is_number).result).result
+        first = number.compare("eq", place, nowhere)
+        take = arith.AndIOp(inside, arith.OrIOp(larger, first).result).result
+        return [scalar.select(take, x, best), scalar.select(take, here, place)]
+    return tuple(window.reduce(list(op.results), [lowest, nowhere], body))
+
+
+@lowers(om.AvgPool)
+def avg_pool(build, op):
+    wide = compute_dtype(op.x.dtype)
+    scalar, type = Scalar(build, wide), op.result.with_dtype(wide)
+    window = Window(build, op, converted(build, op.x, wide), scalar.const(0))
+    total = TensorValue(window.reduce([type], [scalar.const(0)], lambda x, total: [scalar.sum(total, x)])[0], type)
+
+    def mean(value):
+        if op.divisor is not None:
+            return arith.DivFOp(value, scalar.const(op.divisor)).result
+        return arith.DivFOp(value, cast(build, window.count(op.count_include_pad), dtypes.int64, wide)).result
+    return converted(build, TensorValue(build.elementwise([total], type, mean), type), op.result.dtype).value
+
+
+class Window:
+    """The windows of one pooling op over x padded with `fill`."""
+
+    def __init__(self, build, op, x: TensorValue, fill: ir.Value):
+        self.build, self.op, self.x = build, op, x
+        self.rank = len(op.kernel_size)
+        self.lead = x.rank - self.rank
+        self.low, self.high = op.padding[:self.rank], op.padding[self.rank:]
+        type = x.type.with_shape((*x.shape[:self.lead], *map(self._padded_size, range(self.rank))))
+        self.padded = build.pad(x, (*(0,) * self.lead, *self.low), type, fill)
+
+    def _padded_size(self, i: int):
+        """Long enough for the input and for the last window, which may reach beyond the padding."""
+        needed = (self.op.result.shape[self.lead + i] - 1) * self.op.stride[i] + self.op.dilation[i] * (self.op.kernel_size[i] - 1) + 1
+        return symbolic.maximum(self.x.shape[self.lead + i] + self.low[i] + self.high[i], needed)
+
+    def reduce(self, results: Sequence[TensorType], starts: Sequence[ir.Value], body) -> list[ir.Value]:
+        """Fold `body(element, *accumulators)` over the windows."""
+        build, loops = self.build, self.lead + 2 * self.rank
+        dims = [ir.AffineExpr.get_dim(i) for i in range(loops)]
+        out, taps = dims[self.lead:self.lead + self.rank], dims[self.lead + self.rank:]
+        window = [p * s + k * d for p, s, k, d in zip(out, self.op.stride, taps, self.op.dilation)]
+        maps = [ir.AffineMap.get(loops, 0, [*dims[:self.lead], *window]), ir.AffineMap.get(loops, 0, taps)]
+        extents = build.empty(TensorType(tuple(self.op.kernel_size), results[0].dtype))
+        inits = [build.filled(type, start) for type, start in zip(results, starts)]
+        outputs = [ir.AffineMap.get(loops, 0, dims[:self.lead + self.rank])] * len(results)
+        iterators = [PARALLEL] * (self.lead + self.rank) + [REDUCTION] * self.rank
+        return build.generic_many([self.padded, extents], maps, inits, outputs, lambda x, _, *carried: body(x, *carried), iterators)
+
+    def position(self) -> tuple[ir.Value, ir.Value]:
+        """Within the body of `reduce`: whether the element lies in x, and its row-major position within the pooled axes (i64)."""
+        build = self.build
+        inside, position = build.constant(1, dtypes.bool_), build.const_index(0)
+        for i in range(self.rank):
+            start = arith.MulIOp(linalg.IndexOp(self.lead + i).result, build.const_index(self.op.stride[i])).result
+            tap = arith.MulIOp(linalg.IndexOp(self.lead + self.rank + i).result, build.const_index(self.op.dilation[i])).result
+            place = arith.SubIOp(arith.AddIOp(start, tap).result, build.const_index(self.low[i])).result
+            extent = build.extent(self.x.shape[self.lead + i])
+            inside = arith.AndIOp(inside, arith.CmpIOp(arith.CmpIPredicate.ult, place, extent).result).result
+            position = arith.AddIOp(arith.MulIOp(position, extent).result, place).result
+        return inside, arith.IndexCastOp(ir.IntegerType.get_signless(64), position).result
+
+    def count(self, include_pad: bool) -> ir.Value:
+        """Within a body over the result: how many taps of the window are counted (i64)."""
+        total = self.build.const_index(1)
+        for i in range(self.rank):
+            total = arith.MulIOp(total, self._axis_count(i, include_pad)).result
+        return arith.IndexCastOp(ir.IntegerType.get_signless(64), total).result
+
+    def _axis_count(self, i: int, include_pad: bool) -> ir.Value:
+        """Taps t in 0 .. kernel with first <= p * stride - low + t * dilation < last."""
+        build, kernel = self.build, self.op.kernel_size[i]
+        size = self.x.shape[self.lead + i]
+        first, last = (-self.low[i], size + self.high[i]) if include_pad else (0, size)
+        start = arith.SubIOp(arith.MulIOp(linalg.IndexOp(self.lead + i).result, build.const_index(self.op.stride[i])).result,
+                             build.const_index(self.low[i])).result
+
+        def taps_below(bound):
+            """ceil((bound - start) / dilation), within 0 and the kernel's size."""
+            distance = arith.SubIOp(build.size(bound), start).result
+            taps = arith.CeilDivSIOp(distance, build.const_index(self.op.dilation[i])).result
+            return arith.MinSIOp(arith.MaxSIOp(taps, build.const_index(0)).result, build.const_index(kernel)).result
+        return arith.SubIOp(taps_below(last), taps_below(first)).result

@@ -11,7 +11,7 @@ from ..errors import DTypeError
 from .specs import Spec
 
 READY = 0x101  # numpy's flags C_CONTIGUOUS and ALIGNED
-_KINDS = "biufc"  # safe conversions of Python numbers go to the right
+_RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}  # Python numbers are converted to a kind of the same or a higher rank
 _word = ctypes.c_void_p.from_address
 _DATA = object.__basicsize__  # the data pointer is the first field of an array object
 
@@ -73,17 +73,11 @@ def _from_python(spec: Spec, value: Any) -> np.ndarray:
     """Lists and numbers have no dtype: they take the declared one if every value survives."""
     try:
         found = np.asarray(value)
-        if found.dtype.kind not in _KINDS and found.size:
-            raise DTypeError(f"input '{spec.name}' is {type(value).__name__} of {found.dtype}, but the model takes {spec.dtype}")
-        array = found.astype(spec.dtype)
+        target = "f" if spec.dtype.kind == "V" else spec.dtype.kind
+        fits = not found.size or (found.dtype.kind in _RANKS and _RANKS[found.dtype.kind] <= _RANKS[target])
+        array = found.astype(spec.dtype) if fits else found
     except (ValueError, TypeError, OverflowError) as error:
         raise DTypeError(f"input '{spec.name}' cannot be made an array of {spec.dtype}: {error}") from None
-    target = "f" if spec.dtype.kind == "V" else spec.dtype.kind
-    loses = found.size and (_rank(found.dtype.kind) > _rank(target) or (target in "iu" and not np.array_equal(array, found)))
-    if loses:
+    if not fits or (target in "iu" and not np.array_equal(array, found)):
         raise DTypeError(f"input '{spec.name}' holds values of {found.dtype} that {spec.dtype} cannot; convert it first")
     return array
-
-
-def _rank(kind: str) -> int:
-    return {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}[kind]

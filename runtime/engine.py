@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Mapping, Sequence
 
+from ..errors import CompileError
 from .pool import pool_functions
 from .specs import Compiled, Message
 
@@ -58,10 +59,21 @@ def load(module, exported: Sequence[str]):
     """Compile at O3; the engine (which owns the code) and the addresses of the exported functions."""
     from mlir.execution_engine import ExecutionEngine
 
+    _refuse_undefined(module)
     _add_addresses(module, exported)
     with module.context:
         engine = ExecutionEngine(module, opt_level=3, enable_object_dump=False)
     return engine, _addresses(engine, len(exported))
+
+
+def _refuse_undefined(module) -> None:
+    """A call of a function that no library of this process has would end the process."""
+    process = ctypes.CDLL(None)
+    for op in module.body.operations:
+        if op.operation.name == "llvm.func" and not len(op.regions[0].blocks):
+            name = op.attributes["sym_name"].value
+            if not name.startswith("llvm.") and not hasattr(process, name):
+                raise CompileError(f"compiled code calls '{name}', which does not exist; an operation was left that has no lowering")
 
 
 def _add_addresses(module, exported: Sequence[str]) -> None:

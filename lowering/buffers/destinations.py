@@ -21,10 +21,11 @@ def add_destinations(function: ir.Operation) -> None:
     arguments = [_not_writable(a, v.type) for a, v in zip(argument_attributes(function), block.arguments)]
     kept, kept_attributes = [], []
     with ir.InsertionPoint(terminator), function.location:
-        for value, attributes in zip(list(terminator.operands), result_attributes(function)):
+        for position, (value, attributes) in enumerate(zip(list(terminator.operands), result_attributes(function))):
             if DATA_DEPENDENT in attributes:
                 kept.append(_fresh_copy(value))
-                kept_attributes.append(attributes)
+                place = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), position)
+                kept_attributes.append(with_attribute(attributes, DATA_DEPENDENT, place))
                 continue
             type = ir.RankedTensorType(value.type)
             buffer = block.add_argument(ir.MemRefType.get(type.shape, type.element_type), function.location)

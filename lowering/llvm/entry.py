@@ -58,11 +58,10 @@ def _shape(type: ir.Type) -> list[int]:
 
 
 def _output_order(function: ir.Operation, signature: Signature) -> list[tuple[str, int]]:
-    """Outputs in destination order with the allocated ones at the places that `om.data_dependent` names."""
+    """Destinations in order, with the results at their places among them: `om.data_dependent` holds the place."""
     order = [("argument", i) for i, (role, _) in enumerate(signature.arguments) if role == "output"]
     for position, attributes in enumerate(result_attributes(function)):
-        place = attributes[DATA_DEPENDENT] if DATA_DEPENDENT in attributes else None
-        order.insert(ir.IntegerAttr(place).value if isinstance(place, ir.IntegerAttr) else len(order), ("result", position))
+        order.insert(ir.IntegerAttr(attributes[DATA_DEPENDENT]).value, ("result", position))
     return order
 
 

@@ -7,6 +7,8 @@ from mlir.passmanager import PassManager
 from ..buffers.functions import entry_functions, walk
 from ..targets import host, Target
 from .attributes import annotate, NoAlias
+from .bits import widen_bits
+from .copies import copies_to_loops
 from .dispatch import dispatch
 from .entry import add_entry, Signature, signature_of
 from .failures import return_on_failure
@@ -33,6 +35,8 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
     """Lower in place, for a target (the host's unless given). Returns the signature of each entry function; `symbol` is its wrapper's."""
     with module.context, ir.Location.unknown():
         signatures = [signature_of(function) for function in entry_functions(module)]
+        copies_to_loops(module)
+        widen_bits(module)
         outline_parallel(module)
         no_alias = NoAlias(module)
         for _, passes in PASSES:

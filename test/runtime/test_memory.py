@@ -1,0 +1,94 @@
+"""The arena, checked allocation, and that nothing leaks."""
+import resource
+
+import numpy as np
+import pytest
+
+from onemlir import errors
+from onemlir.dialect.symbolic import Dim
+from onemlir.runtime import Spec
+
+F32 = np.float32
+N = Dim.symbol("n")
+OUTER = """
+func.func @main(%x: tensor<?xf32>) -> tensor<f32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n, %n) : tensor<?x?xf32>
+  %o = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+    ins(%x, %x : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?x?xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %p = arith.mulf %a, %b : f32
+      linalg.yield %p : f32 } -> tensor<?x?xf32>
+  %z = arith.constant dense<0.0> : tensor<f32>
+  %s = linalg.reduce ins(%o : tensor<?x?xf32>) outs(%z : tensor<f32>) dimensions = [0, 1]
+    (%a: f32, %b: f32) { %c = arith.addf %a, %b : f32
+      linalg.yield %c : f32 }
+  return %s : tensor<f32> }"""
+
+
+def test_too_large_is_an_error(build):
+    session = build(OUTER, [Spec("x", (N,), F32)], [Spec("s", (), F32)])
+    assert session(np.ones(10, F32)) == 100
+    for n in (10_000_000, 1 << 30):  # 400 TB and 4 EB
+        with pytest.raises(errors.OnemlirError, match="not enough memory"):
+            session(np.empty(n, F32))
+    assert session(np.ones(20, F32)) == 400
+
+
+GROW = """
+func.func @main(%x: tensor<?xf32>, %limit: tensor<i64>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %l = tensor.extract %limit[] : tensor<i64>
+  %end = arith.index_cast %l : i64 to index
+  %r = scf.for %i = %c0 to %end step %c1 iter_args(%p = %x) -> tensor<?xf32> {
+    %q = tensor.concat dim(0) %p, %p : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %q : tensor<?xf32>
+  }
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %s = tensor.extract_slice %r[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>
+  return %s : tensor<?xf32> }"""
+
+
+def test_too_large_inside_a_loop(build):
+    session = build(GROW, [Spec("x", (N,), F32), Spec("limit", (), np.int64)], [Spec("y", (N,), F32)])
+    x = np.arange(5, dtype=F32)
+    np.testing.assert_array_equal(session(x, 4), x)
+    before = resident()
+    for _ in range(3):
+        with pytest.raises(errors.OnemlirError, match="not enough memory"):
+            session(np.zeros(3 << 20, F32), 60)
+    assert resident() < before + (1 << 30)
+    np.testing.assert_array_equal(session(x, 4), x)
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+@pytest.mark.parametrize("text, inputs", [(OUTER, ()), (GROW, (np.array(5),))])
+def test_many_runs_do_not_grow(build, text, inputs):
+    specs = [Spec("x", (N,), F32), Spec("limit", (), np.int64)][: 1 + len(inputs)]
+    session = build(text, specs, [Spec("y", () if text is OUTER else (N,), F32)])
+    x = np.ones(100, F32)
+    for _ in range(200):
+        session(x, *inputs)
+    before = resident()
+    for _ in range(5000):
+        session(x, *inputs)
+    assert resident() - before < 2 << 20
+
+
+def test_sessions_do_not_leak(build):
+    session = build(OUTER, [Spec("x", (N,), F32)], [Spec("s", (), F32)])
+    compiled, x = session._compiled, np.ones(2000, F32)
+    sizes = []
+    for _ in range(20):
+        other = type(session)(compiled, session.inputs, session.outputs, threads=1)
+        other(x)
+        del other
+        sizes.append(resident())
+    assert sizes[-1] - sizes[4] < 8 << 20  # an arena has 16 MB

@@ -1,0 +1,87 @@
+"""Parallel loops on the pool, and many callers at once."""
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from onemlir.dialect.symbolic import Dim
+from onemlir.runtime import Spec
+
+F32 = np.float32
+N = Dim.symbol("n")
+HEAVY = """
+func.func @main(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%n) : tensor<?x64xf32>
+  %a = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+    ins(%x : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) {
+    ^bb0(%i: f32, %o: f32):
+      %s = arith.divf %i, %i : f32
+      %t = arith.addf %i, %s : f32
+      %u = math.sqrt %t : f32
+      linalg.yield %u : f32 } -> tensor<?x64xf32>
+  %b = linalg.add ins(%a, %x : tensor<?x64xf32>, tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %b : tensor<?x64xf32> }"""
+IO = ([Spec("x", (N, 64), F32)], [Spec("y", (N, 64), F32)])
+
+
+def inputs(n):
+    return np.random.default_rng(n).random((n, 64), F32) + 1
+
+
+def expected(x):
+    return np.sqrt(x + F32(1)) + x
+
+
+@pytest.fixture
+def sessions(build):
+    first = build(HEAVY, *IO, threads=1)
+    return {threads: type(first)(first._compiled, *IO, threads=threads) for threads in (1, 2, 5)}
+
+
+def test_any_number_of_threads_gives_the_same_bits(sessions):
+    for n in (0, 1, 7, 1000, 20011):
+        x = inputs(n)
+        results = [session(x) for session in sessions.values()]
+        np.testing.assert_allclose(results[0], expected(x), rtol=1e-6)
+        for result in results[1:]:
+            assert result.tobytes() == results[0].tobytes()
+
+
+def test_eight_callers_at_once(sessions):
+    session, wrong = sessions[2], []
+
+    def caller(seed):
+        for round in range(60):
+            x = inputs((seed * 37 + round * 101) % 3000)
+            if not np.allclose(session(x), expected(x)):
+                wrong.append((seed, round))
+
+    threads = [threading.Thread(target=caller, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_idle_workers_sleep(sessions):
+    x = inputs(20000)
+    for _ in range(20):
+        sessions[5](x)
+    before = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - before < 0.01
+
+
+def test_a_forked_child_has_its_own_workers(sessions):
+    x = inputs(20000)
+    sessions[5](x)
+    child = os.fork()
+    if child == 0:
+        ok = all(np.allclose(sessions[5](x), expected(x)) for _ in range(5))
+        os._exit(0 if ok and len(os.listdir("/proc/self/task")) > 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0

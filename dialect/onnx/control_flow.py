@@ -11,7 +11,6 @@ from .export import Exporter, writes_upstream
 from .graph import Graph, Value
 from .registry import Unwritable
 from .sizes import as_value, subtract
-from .written_op import WrittenOp  # noqa: F401
 
 
 def loop(graph: Graph, count: Value | None, condition: Value | None, carried: Sequence[Value], step: Callable,

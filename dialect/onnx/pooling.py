@@ -1,4 +1,7 @@
-"""Writers of pooling. ONNX pools (batch, channels, *spatial); other leading axes are folded into these."""
+"""Writers of pooling. ONNX pools (batch, channels, *spatial); other leading axes are folded into these.
+
+What MaxPool does with NaN the standard leaves open.
+"""
 from __future__ import annotations
 
 import math

@@ -1,4 +1,4 @@
-"""Writers of reductions and running sums."""
+"""Writers of reductions and running sums. What ReduceMax, ArgMax and their like do with NaN the standard leaves open."""
 from __future__ import annotations
 
 import math

@@ -77,6 +77,15 @@ def test_files(tmp_path, external):
         assert {t.name: onnx.numpy_helper.to_array(t).sum() for t in onnx.load(path).graph.initializer} == {n: w.sum() for n, w in program.weights.items()}
 
 
+def test_many_weights_go_beside_the_model_by_themselves(tmp_path, monkeypatch):
+    from onemlir.dialect.onnx import save
+
+    _, program = two_layers()
+    monkeypatch.setattr(save, "EXTERNAL_FROM", sum(w.nbytes for w in program.weights.values()))
+    save_onnx(program, tmp_path / "m.onnx")
+    assert (tmp_path / "m.onnx.data").stat().st_size >= 40 * 30 * 4 > (tmp_path / "m.onnx").stat().st_size - 1000
+
+
 def test_all_dtypes_of_weights(tmp_path):
     from onemlir.dialect import dtypes
 

@@ -3,8 +3,6 @@ from __future__ import annotations
 
 import numpy as np
 
-import numpy as np
-
 from ..ops import ordering as om
 from .graph import Graph
 from .registry import writes

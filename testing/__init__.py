@@ -1,0 +1,1 @@
+"""What tests of one's own folders need: the lit configuration."""

@@ -1,9 +1,13 @@
 """numpy arrays as MLIR dense attributes, and back."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from . import dtypes
+
+_NUMBER = re.compile(r"0x[0-9A-Fa-f]+|-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 
 
 def dense_attribute(array: np.ndarray, ir):
@@ -28,6 +32,18 @@ def array_of(attribute, ir) -> np.ndarray:
     if 0 in shape:
         return np.empty(shape, dtype)
     if dtype == dtypes.bfloat16:
-        elements = ir.DenseFPElementsAttr(attribute)
-        return np.array([elements[i] for i in range(len(elements))], np.float32).astype(dtype).reshape(shape)
+        return _bfloat16(str(attribute), shape)
+    if dtype == dtypes.bool_ and str(attribute).startswith("dense<true>"):
+        return np.ones(shape, bool)  # the bindings give zeros after the eighth element of such a splat
     return np.array(attribute).astype(dtype, copy=True).reshape(shape)
+
+
+def _bfloat16(text: str, shape: tuple[int, ...]) -> np.ndarray:
+    """The elements as printed: the bindings give out none of this dtype."""
+    content = text[text.index("<") + 1:text.rindex("> :")]
+    if content.startswith('"'):
+        bits = np.frombuffer(bytes.fromhex(content[3:-1]), np.uint16)
+        return np.resize(bits, shape).view(dtypes.bfloat16).copy()
+    words = _NUMBER.findall(content)
+    elements = [np.array(int(word, 16), np.uint16).view(dtypes.bfloat16) if word.startswith("0x") else float(word) for word in words]
+    return np.resize(np.array(elements, np.float32).astype(dtypes.bfloat16), shape)

@@ -33,8 +33,8 @@ def array_of(attribute, ir) -> np.ndarray:
         return np.empty(shape, dtype)
     if dtype == dtypes.bfloat16:
         return _bfloat16(str(attribute), shape)
-    if dtype == dtypes.bool_ and str(attribute).startswith("dense<true>"):
-        return np.ones(shape, bool)  # the bindings give zeros after the eighth element of such a splat
+    if dtype == dtypes.bool_ and ir.DenseElementsAttr(attribute).is_splat:  # whose buffer has one byte, whatever its shape says
+        return np.full(shape, str(attribute).startswith("dense<true>"))
     return np.array(attribute).astype(dtype, copy=True).reshape(shape)
 
 

@@ -2,7 +2,8 @@
 
 x is (time, batch, features); weight_ih (gates * hidden, features), weight_hh (gates * hidden, hidden), biases (gates * hidden,) with the
 gates one after the other in torch's order. `sequence_lens` (batch,) says how many steps of each sample count: later ones give 0 and
-leave the state alone. `reverse` goes from the last step to the first. `clip` limits what enters the activations to [-clip, clip].
+leave the state alone. `reverse` goes from the last step to the first. `clip` limits what enters the activations to [-clip, clip] (the LSTM's
+hidden_activation, which takes the cell, is left out, as in onnxruntime).
 f16 and bf16 are computed in f32, also from step to step.
 """
 from __future__ import annotations
@@ -170,7 +171,8 @@ class LstmLayer(RecurrentLayer):
 
     def reference(x, weight_ih, weight_hh, bias_ih, bias_hh, initial_h, sequence_lens, initial_c, peephole, reverse, clip,
                   gate_activation, activation, hidden_activation, input_forget):
-        gate, cell_input, output = (clipped(ACTIVATIONS[n], clip) for n in (gate_activation, activation, hidden_activation))
+        gate, cell_input = (clipped(ACTIVATIONS[name], clip) for name in (gate_activation, activation))
+        output = ACTIVATIONS[hidden_activation]
         hidden = weight_hh.shape[1]
         p_i, p_o, p_f = np.split(np.zeros(3 * hidden, wide(x).dtype) if peephole is None else wide(peephole), 3)
 

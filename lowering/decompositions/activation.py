@@ -5,6 +5,7 @@ import math
 
 from ...dialect.ops import activation as om
 from .precision import rounded_once
+from .reduction import largest
 from .registry import decomposes
 
 
@@ -98,12 +99,12 @@ def softsign(ops, x):
 @decomposes(om.Softmax)
 @rounded_once
 def softmax(ops, x, axis):
-    shifted = ops.exp(x - ops.max(x, axis=axis, keepdims=True))
+    shifted = ops.exp(x - largest(ops, x, (axis,)))
     return shifted / ops.sum(shifted, axis=axis, keepdims=True)
 
 
 @decomposes(om.LogSoftmax)
 @rounded_once
 def log_softmax(ops, x, axis):
-    shifted = x - ops.max(x, axis=axis, keepdims=True)
+    shifted = x - largest(ops, x, (axis,))
     return shifted - ops.log(ops.sum(ops.exp(shifted), axis=axis, keepdims=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 from ...dialect import dtypes, symbolic
 from ...dialect.ops.attention import Attention, default_scale
 from .precision import number, rounded_once
+from .reduction import largest
 from .registry import decomposes
 
 INFINITY = float("inf")
@@ -55,7 +56,7 @@ def causal_mask(ops, rows, columns):
 
 def safe_softmax(ops, scores):
     """Softmax over the last axis; 0 in rows that hold nothing but -inf."""
-    top = ops.max(scores, axis=-1, keepdims=True)
+    top = largest(ops, scores, (scores.rank - 1,))
     weights = ops.exp(scores - ops.where(top == -INFINITY, 0.0, top))
     total = ops.sum(weights, axis=-1, keepdims=True)
     return weights / ops.where(total == 0, 1.0, total)

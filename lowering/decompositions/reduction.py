@@ -8,6 +8,13 @@ from .precision import count_of, number, rounded_once
 from .registry import decomposes
 
 
+def largest(ops, x, axes):
+    """The maximum over axes, which stay with size 1; -inf where they are empty, which the op refuses."""
+    if any(isinstance(x.shape[a], int) and x.shape[a] == 0 for a in axes):
+        return x.builder.full(-math.inf, tuple(1 if i in axes else size for i, size in enumerate(x.shape)), x.dtype)
+    return ops.max(x, axis=axes, keepdims=True)
+
+
 @decomposes(om.Mean)
 @rounded_once
 def mean(ops, x, axis, keepdims):
@@ -35,7 +42,7 @@ def std(ops, x, axis, keepdims, correction):
 @decomposes(om.Logsumexp)
 @rounded_once
 def logsumexp(ops, x, axis, keepdims):
-    top = ops.max(x, axis=axis, keepdims=True)
+    top = largest(ops, x, axis)
     top = ops.where(ops.isfinite(top), top, 0.0)
     total = ops.log(ops.sum(ops.exp(x - top), axis=axis, keepdims=True)) + top
     return total if keepdims else ops.reshape(total, shape=tuple(s for i, s in enumerate(x.shape) if i not in axis))

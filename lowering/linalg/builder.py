@@ -13,6 +13,7 @@ from ...dialect.literals import dense_attribute
 from ...dialect.shapes import TensorType
 from ...dialect.symbolic import bounds, Dim, Size, Symbol
 from .registry import TensorValue
+from .reshaping import reshape
 
 PARALLEL, REDUCTION = "parallel", "reduction"
 
@@ -239,31 +240,7 @@ class LinalgBuilder:
     # Shapes.
     def reshape(self, value: ir.Value, source: TensorType, result: TensorType) -> ir.Value:
         """The elements in row-major order under another shape."""
-        if source.shape == result.shape:
-            return value
-        total = element_count(source.shape, result.shape)
-        flat = self._collapse(value, source, source.with_shape((total,)))
-        return self._expand(flat, total, result)
-
-    def _collapse(self, value: ir.Value, source: TensorType, flat: TensorType) -> ir.Value:
-        if source.rank == 0:
-            return tensor.ExpandShapeOp(self.tensor_type(flat.with_shape((1,))), value, ir.ArrayAttr.get([]), [], [1]).result
-        if source.rank > 1:
-            groups = ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(ir.IntegerType.get_signless(64), i) for i in range(source.rank)])])
-            natural = source.with_shape((element_count(source.shape, source.shape),))
-            value = tensor.CollapseShapeOp(self.tensor_type(natural), value, groups).result
-        return self.cast_to(value, flat)
-
-    def _expand(self, flat: ir.Value, total: Size, result: TensorType) -> ir.Value:
-        natural = element_count(result.shape, result.shape)
-        flat = self.cast_to(flat, result.with_shape((natural,)))
-        if result.rank == 0:
-            return tensor.CollapseShapeOp(self.tensor_type(result), flat, ir.ArrayAttr.get([])).result
-        if result.rank == 1:
-            return flat
-        groups = ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(ir.IntegerType.get_signless(64), i) for i in range(result.rank)])])
-        dynamic, static = self.mixed(result.shape)
-        return tensor.ExpandShapeOp(self.tensor_type(result), flat, groups, dynamic, static).result
+        return reshape(self, value, source, result)
 
     def extract_slice(self, x: TensorValue, starts: Sequence[Size], result: TensorType, steps: Sequence[int]) -> ir.Value:
         """Elements from `starts`, every `steps`-th (positive), of the result's shape."""
@@ -357,11 +334,3 @@ def kernel_attribute(kernel: Mapping[str, Any]) -> ir.Attribute:
         return ir.StringAttr.get(value) if isinstance(value, str) else ir.DenseI64ArrayAttr.get(list(value))
 
     return ir.DictAttr.get({name: encode(value) for name, value in kernel.items()})
-
-
-def element_count(*shapes: Sequence[Size]) -> Size:
-    """The number of elements that shapes have in common, a constant when one of them shows it."""
-    from ...dialect.symbolic import product
-
-    totals = [product(shape) for shape in shapes]
-    return next((t for t in totals if isinstance(t, int)), totals[0])

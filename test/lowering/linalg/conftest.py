@@ -70,6 +70,11 @@ def linalg(module: ir.Module) -> list[tuple[str, str]]:
 
 def machine_code(module: ir.Module) -> ExecutionEngine:
     """The engine of a module at the linalg stage."""
+    with module.context, ir.Location.unknown():
+        main = entry_function(module)
+        fixed = ir.DictAttr.get({"bufferization.writable": ir.BoolAttr.get(False)})
+        arguments = main.regions[0].blocks[0].arguments
+        main.attributes["arg_attrs"] = ir.ArrayAttr.get([fixed if isinstance(a.type, ir.RankedTensorType) else ir.DictAttr.get({}) for a in arguments])
     run_passes(module, BUFFERIZE)
     with module.context, ir.Location.unknown():
         main = entry_function(module)
@@ -118,7 +123,8 @@ class Compiled:
 
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
         self.status[:] = 0
-        arguments = [described(np.ascontiguousarray(a).reshape(np.shape(a))) for a in arrays] + [described(self.status)]
+        arrays = [np.ascontiguousarray(a).reshape(np.shape(a)) for a in arrays]
+        arguments = [described(a) for a in (*arrays, self.status)]
         structure = type("Results", (ctypes.Structure,), {"_fields_": [(f"r{i}", descriptor(rank)) for i, (rank, _) in enumerate(self.results)]})
         results = structure()
         pointers = [ctypes.c_void_p(ctypes.addressof(d)) for d in (results, *arguments)]

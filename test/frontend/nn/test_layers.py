@@ -41,7 +41,7 @@ CONVOLUTION = [
     ("Conv2d", (3, 4, 3), {"padding": 2, "padding_mode": "replicate"}, [(2, 3, 6, 7)]), ("Conv1d", (3, 4, 3), {"padding": 2, "padding_mode": "circular"}, [(2, 3, 6)]),
     ("Conv2d", (3, 4, 3), {}, [(3, 6, 7)], [".n."]), ("Conv3d", (2, 3, (1, 2, 3)), {"padding": (0, 1, 1)}, [(2, 2, 3, 4, 5)]),
     ("ConvTranspose1d", (4, 6, 3), {"stride": 2, "padding": 1, "output_padding": 1}, [(2, 4, 5)], ["n.a"]),
-    ("ConvTranspose2d", (4, 6, (3, 2)), {"stride": (2, 3), "groups": 2, "dilation": (2, 1)}, [(2, 4, 5, 3)]), ("ConvTranspose2d", (4, 2, 3), {"bias": False}, [(4, 5, 3)]),
+    ("ConvTranspose2d", (4, 6, (3, 2)), {"stride": (2, 3), "groups": 2, "dilation": (2, 1)}, [(2, 4, 5, 3)]), ("ConvTranspose2d", (4, 2, 3), {"bias": False}, [(4, 5, 3)], [".n."]),
     ("ConvTranspose3d", (2, 3, 2), {"stride": 2}, [(2, 2, 2, 3, 2)])]
 POOLING = [
     ("MaxPool1d", (3,), {}, [(2, 3, 9)], ["n.a"]), ("MaxPool1d", (3, 2, 1, 2), {"ceil_mode": True}, [(2, 3, 10)]), ("MaxPool2d", ((3, 2), 2), {"padding": 1}, [(2, 3, 7, 8)], ["n.a."]),

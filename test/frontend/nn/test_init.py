@@ -16,8 +16,10 @@ def empty(*shape):
     return Tensor(np.full(shape, np.nan, np.float32))
 
 
-MOMENTS = [("uniform_", (-2.0, 3.0), {}), ("normal_", (1.0, 0.5), {}), ("trunc_normal_", (0.5, 1.0, -0.5, 1.0), {}), ("xavier_uniform_", (), {"gain": 2.0}),
-           ("xavier_normal_", (), {}), ("kaiming_uniform_", (), {"a": math.sqrt(5)}), ("kaiming_uniform_", (), {"mode": "fan_out", "nonlinearity": "relu"}),
+MOMENTS = [("uniform_", (-2.0, 3.0), {}), ("normal_", (1.0, 0.5), {}), ("trunc_normal_", (0.5, 1.0, -0.5, 1.0), {}),
+("xavier_uniform_", (), {"gain": 2.0}),
+           ("xavier_normal_", (), {}), ("kaiming_uniform_", (), {"a": math.sqrt(5)}),
+           ("kaiming_uniform_", (), {"mode": "fan_out", "nonlinearity": "relu"}),
            ("kaiming_normal_", (), {}), ("sparse_", (0.25,), {"std": 2.0})]
 
 
@@ -34,7 +36,8 @@ def test_distribution_is_torchs(name, args, options):
     assert (ours == 0).mean() == pytest.approx((peer == 0).mean(), abs=1e-6)
 
 
-@pytest.mark.parametrize("name, shape, args", [("eye_", (3, 5), ()), ("dirac_", (4, 3, 3), ()), ("dirac_", (4, 2, 3, 2), (2,)), ("dirac_", (6, 3, 1, 3, 3), (3,)),
+@pytest.mark.parametrize("name, shape, args", [("eye_", (3, 5), ()), ("dirac_", (4, 3, 3), ()), ("dirac_", (4, 2, 3, 2), (2,)),
+("dirac_", (6, 3, 1, 3, 3), (3,)),
                                                ("ones_", (2,), ()), ("zeros_", (2,), ()), ("constant_", (2, 3), (4.5,))])
 def test_fixed_values(name, shape, args):
     tensor = empty(*shape)
@@ -49,7 +52,8 @@ def test_orthogonal(shape):
     np.testing.assert_allclose(gram, 4 * np.eye(len(gram)), atol=1e-5)
 
 
-@pytest.mark.parametrize("name, param", [("linear", None), ("conv2d", None), ("sigmoid", None), ("tanh", None), ("relu", None), ("leaky_relu", None),
+@pytest.mark.parametrize("name, param", [("linear", None), ("conv2d", None), ("sigmoid", None), ("tanh", None), ("relu", None),
+("leaky_relu", None),
                                          ("leaky_relu", 0.3), ("selu", None)])
 def test_gain(name, param):
     assert init.calculate_gain(name, param) == pytest.approx(torch.nn.init.calculate_gain(name, param))
@@ -68,8 +72,10 @@ def test_refusals():
 
 # Layer, arguments: each parameter's default must come from the distribution that torch's comes from.
 DEFAULTS = [("Linear", (50, 400)), ("Bilinear", (50, 10, 20)), ("Conv1d", (32, 64, 5)), ("Conv2d", (16, 32, 3)), ("Conv3d", (8, 16, 3)),
-            ("ConvTranspose1d", (32, 64, 5)), ("ConvTranspose2d", (32, 16, 3)), ("Embedding", (200, 50)), ("EmbeddingBag", (200, 50)), ("RNN", (30, 100)),
-            ("LSTM", (30, 100, 2)), ("GRU", (30, 100)), ("LSTMCell", (30, 100)), ("MultiheadAttention", (100, 4)), ("PReLU", (5,)), ("BatchNorm2d", (5,)),
+            ("ConvTranspose1d", (32, 64, 5)), ("ConvTranspose2d", (32, 16, 3)), ("Embedding", (200, 50)), ("EmbeddingBag", (200, 50)),
+            ("RNN", (30, 100)),
+            ("LSTM", (30, 100, 2)), ("GRU", (30, 100)), ("LSTMCell", (30, 100)), ("MultiheadAttention", (100, 4)), ("PReLU", (5,)),
+            ("BatchNorm2d", (5,)),
             ("LayerNorm", (5,)), ("GroupNorm", (2, 4)), ("RMSNorm", (5,)), ("TransformerDecoderLayer", (64, 4, 128))]
 
 

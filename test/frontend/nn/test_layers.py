@@ -19,14 +19,17 @@ SIMPLE = [(name, (), {}, [(4, 6)]) for name in (
 ACTIVATION = [
     ("LeakyReLU", (0.3,), {}, [(4, 6)]), ("ELU", (0.5,), {}, [(4, 6)]), ("CELU", (2.0,), {}, [(4, 6)]), ("GELU", ("tanh",), {}, [(4, 6)]),
     ("Hardtanh", (-0.3, 0.7), {}, [(4, 6)]), ("Hardshrink", (0.9,), {}, [(4, 6)]), ("Softshrink", (0.9,), {}, [(4, 6)]),
-    ("Softplus", (2.0, 1.0), {}, [(4, 6)]), ("Threshold", (0.1, 20.0), {}, [(4, 6)]), ("GLU", (), {}, [(4, 6)]), ("GLU", (1,), {}, [(4, 6, 3)]),
+    ("Softplus", (2.0, 1.0), {}, [(4, 6)]), ("Threshold", (0.1, 20.0), {}, [(4, 6)]), ("GLU", (), {}, [(4, 6)]),
+    ("GLU", (1,), {}, [(4, 6, 3)]),
     ("PReLU", (), {}, [(4, 6)]), ("PReLU", (3,), {}, [(2, 3, 4)]), ("PReLU", (1,), {}, [(4,)]), ("PReLU", (6,), {}, [(4, 6)]),
-    ("Softmax", (), {}, [(4, 6)]), ("Softmax", (1,), {}, [(4, 6, 2)]), ("Softmin", (-1,), {}, [(4, 6)]), ("LogSoftmax", (-1,), {}, [(4, 6)]),
+    ("Softmax", (), {}, [(4, 6)]), ("Softmax", (1,), {}, [(4, 6, 2)]), ("Softmin", (-1,), {}, [(4, 6)]),
+    ("LogSoftmax", (-1,), {}, [(4, 6)]),
     ("LogSoftmax", (), {}, [(2, 3, 4, 5)]), ("Softmax2d", (), {}, [(2, 3, 4, 5)])]
 LINEAR = [
     ("Linear", (4, 3), {}, [(5, 4)]), ("Linear", (4, 3), {"bias": False}, [(2, 5, 4)], ["na."]), ("Linear", (4, 3), {}, [(4,)], ["."]),
     ("Bilinear", (3, 4, 2), {}, [(5, 3), (5, 4)]), ("Bilinear", (3, 4, 2), {"bias": False}, [(2, 5, 3), (2, 5, 4)]),
-    ("Flatten", (0, 1), {}, [(2, 3, 4)], ["n.."]), ("Flatten", (), {}, [(2, 3, 4, 5)], ["n..a"]), ("Unflatten", (1, (2, -1)), {}, [(3, 6, 2)]),
+    ("Flatten", (0, 1), {}, [(2, 3, 4)], ["n.."]), ("Flatten", (), {}, [(2, 3, 4, 5)], ["n..a"]),
+    ("Unflatten", (1, (2, -1)), {}, [(3, 6, 2)]),
     ("Embedding", (7, 3), {}, [((2, 5), "int", 7)], ["na"]), ("Embedding", (7, 3), {"padding_idx": 2}, [((4,), "int", 7)]),
     ("EmbeddingBag", (7, 3), {}, [((2, 5), "int", 7)]), ("EmbeddingBag", (7, 3), {"mode": "sum"}, [((2, 5), "int", 7)]),
     ("EmbeddingBag", (7, 3), {"mode": "max"}, [((2, 5), "int", 7)]),
@@ -34,52 +37,82 @@ LINEAR = [
     ("PairwiseDistance", (), {}, [(4, 5), (4, 5)]), ("PairwiseDistance", (1.0,), {"keepdim": True}, [(4, 5), (4, 5)]),
     ("PairwiseDistance", (3.0,), {}, [(4, 5), (4, 5)])]
 CONVOLUTION = [
-    ("Conv1d", (4, 6, 3), {}, [(2, 4, 9)], ["n.a"]), ("Conv1d", (4, 6, 3), {"stride": 2, "padding": 1, "dilation": 2, "groups": 2, "bias": False}, [(2, 4, 9)]),
-    ("Conv2d", (3, 4, 3), {"padding": 1}, [(2, 3, 6, 7)], ["n.ab"]), ("Conv2d", (4, 4, (3, 2)), {"stride": (1, 2), "groups": 4}, [(2, 4, 6, 7)]),
-    ("Conv2d", (3, 4, (4, 3)), {"padding": "same", "dilation": (1, 2)}, [(2, 3, 6, 7)]), ("Conv2d", (3, 4, 3), {"padding": "valid"}, [(2, 3, 6, 7)]),
+    ("Conv1d", (4, 6, 3), {}, [(2, 4, 9)], ["n.a"]),
+    ("Conv1d", (4, 6, 3), {"stride": 2, "padding": 1, "dilation": 2, "groups": 2, "bias": False}, [(2, 4, 9)]),
+    ("Conv2d", (3, 4, 3), {"padding": 1}, [(2, 3, 6, 7)], ["n.ab"]),
+    ("Conv2d", (4, 4, (3, 2)), {"stride": (1, 2), "groups": 4}, [(2, 4, 6, 7)]),
+    ("Conv2d", (3, 4, (4, 3)), {"padding": "same", "dilation": (1, 2)}, [(2, 3, 6, 7)]),
+    ("Conv2d", (3, 4, 3), {"padding": "valid"}, [(2, 3, 6, 7)]),
     ("Conv2d", (3, 4, 3), {"padding": (1, 2), "padding_mode": "reflect"}, [(2, 3, 6, 7)], ["n..a"]),
-    ("Conv2d", (3, 4, 3), {"padding": 2, "padding_mode": "replicate"}, [(2, 3, 6, 7)]), ("Conv1d", (3, 4, 3), {"padding": 2, "padding_mode": "circular"}, [(2, 3, 6)]),
+    ("Conv2d", (3, 4, 3), {"padding": 2, "padding_mode": "replicate"}, [(2, 3, 6, 7)]),
+    ("Conv1d", (3, 4, 3), {"padding": 2, "padding_mode": "circular"}, [(2, 3, 6)]),
     ("Conv2d", (3, 4, 3), {}, [(3, 6, 7)], [".n."]), ("Conv3d", (2, 3, (1, 2, 3)), {"padding": (0, 1, 1)}, [(2, 2, 3, 4, 5)]),
     ("ConvTranspose1d", (4, 6, 3), {"stride": 2, "padding": 1, "output_padding": 1}, [(2, 4, 5)], ["n.a"]),
-    ("ConvTranspose2d", (4, 6, (3, 2)), {"stride": (2, 3), "groups": 2, "dilation": (2, 1)}, [(2, 4, 5, 3)]), ("ConvTranspose2d", (4, 2, 3), {"bias": False}, [(4, 5, 3)], [".n."]),
+    ("ConvTranspose2d", (4, 6, (3, 2)), {"stride": (2, 3), "groups": 2, "dilation": (2, 1)}, [(2, 4, 5, 3)]),
+    ("ConvTranspose2d", (4, 2, 3), {"bias": False}, [(4, 5, 3)], [".n."]),
     ("ConvTranspose3d", (2, 3, 2), {"stride": 2}, [(2, 2, 2, 3, 2)])]
 POOLING = [
-    ("MaxPool1d", (3,), {}, [(2, 3, 9)], ["n.a"]), ("MaxPool1d", (3, 2, 1, 2), {"ceil_mode": True}, [(2, 3, 10)]), ("MaxPool2d", ((3, 2), 2), {"padding": 1}, [(2, 3, 7, 8)], ["n.a."]),
-    ("MaxPool2d", (2,), {"return_indices": True}, [(2, 3, 5, 6)]), ("MaxPool2d", (2,), {}, [(3, 5, 6)], [".n."]), ("MaxPool3d", (2,), {}, [(2, 3, 4, 5, 4)]),
+    ("MaxPool1d", (3,), {}, [(2, 3, 9)], ["n.a"]), ("MaxPool1d", (3, 2, 1, 2), {"ceil_mode": True}, [(2, 3, 10)]),
+    ("MaxPool2d", ((3, 2), 2), {"padding": 1}, [(2, 3, 7, 8)], ["n.a."]),
+    ("MaxPool2d", (2,), {"return_indices": True}, [(2, 3, 5, 6)]), ("MaxPool2d", (2,), {}, [(3, 5, 6)], [".n."]),
+    ("MaxPool3d", (2,), {}, [(2, 3, 4, 5, 4)]),
     ("AvgPool1d", (3,), {"padding": 1}, [(2, 3, 9)], ["n.a"]), ("AvgPool2d", (3, 2, 1), {"ceil_mode": True}, [(2, 3, 7, 8)]),
-    ("AvgPool2d", (3,), {"padding": 1, "count_include_pad": False}, [(2, 3, 7, 8)]), ("AvgPool2d", ((2, 3),), {"divisor_override": 5}, [(2, 3, 7, 8)]),
-    ("AvgPool3d", (2,), {}, [(2, 3, 4, 5, 4)]), ("LPPool1d", (2, 3), {}, [(2, 3, 9)]), ("LPPool2d", (2.0, 2), {"stride": 1}, [(2, 3, 5, 6)]),
-    ("AdaptiveAvgPool1d", (3,), {}, [(2, 3, 7)]), ("AdaptiveAvgPool2d", (1,), {}, [(2, 3, 5, 6)], ["n.ab"]), ("AdaptiveAvgPool2d", ((3, None),), {}, [(2, 3, 7, 4)]),
-    ("AdaptiveAvgPool3d", ((1, 2, 3),), {}, [(2, 3, 4, 4, 5)]), ("AdaptiveMaxPool1d", (3,), {}, [(2, 3, 7)]), ("AdaptiveMaxPool2d", ((2, 3),), {}, [(2, 3, 5, 6)]),
+    ("AvgPool2d", (3,), {"padding": 1, "count_include_pad": False}, [(2, 3, 7, 8)]),
+    ("AvgPool2d", ((2, 3),), {"divisor_override": 5}, [(2, 3, 7, 8)]),
+    ("AvgPool3d", (2,), {}, [(2, 3, 4, 5, 4)]), ("LPPool1d", (2, 3), {}, [(2, 3, 9)]),
+    ("LPPool2d", (2.0, 2), {"stride": 1}, [(2, 3, 5, 6)]),
+    ("AdaptiveAvgPool1d", (3,), {}, [(2, 3, 7)]), ("AdaptiveAvgPool2d", (1,), {}, [(2, 3, 5, 6)], ["n.ab"]),
+    ("AdaptiveAvgPool2d", ((3, None),), {}, [(2, 3, 7, 4)]),
+    ("AdaptiveAvgPool3d", ((1, 2, 3),), {}, [(2, 3, 4, 4, 5)]), ("AdaptiveMaxPool1d", (3,), {}, [(2, 3, 7)]),
+    ("AdaptiveMaxPool2d", ((2, 3),), {}, [(2, 3, 5, 6)]),
     ("AdaptiveMaxPool3d", (1,), {}, [(2, 3, 2, 3, 4)], ["n...a"])]
 NORMALIZATION = [
-    ("BatchNorm1d", (4,), {}, [(5, 4)]), ("BatchNorm1d", (4,), {"affine": False}, [(5, 4, 3)], ["n.a"]), ("BatchNorm2d", (4,), {"eps": 0.1}, [(2, 4, 3, 5)], ["n.ab"]),
+    ("BatchNorm1d", (4,), {}, [(5, 4)]), ("BatchNorm1d", (4,), {"affine": False}, [(5, 4, 3)], ["n.a"]),
+    ("BatchNorm2d", (4,), {"eps": 0.1}, [(2, 4, 3, 5)], ["n.ab"]),
     ("BatchNorm2d", (4,), {"track_running_stats": False}, [(3, 4, 3, 5)]), ("BatchNorm3d", (4,), {}, [(2, 4, 3, 2, 2)]),
-    ("LayerNorm", (6,), {}, [(2, 5, 6)], ["na."]), ("LayerNorm", ((5, 6),), {"bias": False, "eps": 1e-2}, [(2, 5, 6)]), ("LayerNorm", (6,), {"elementwise_affine": False}, [(2, 6)]),
-    ("GroupNorm", (2, 6), {}, [(3, 6, 4)], ["n.a"]), ("GroupNorm", (3, 6), {"affine": False}, [(2, 6, 2, 3)]), ("RMSNorm", (6,), {}, [(2, 5, 6)], ["na."]),
-    ("RMSNorm", ((5, 6), 1e-2), {}, [(2, 5, 6)]), ("InstanceNorm1d", (4,), {}, [(2, 4, 5)], ["n.a"]), ("InstanceNorm2d", (4,), {"affine": True}, [(2, 4, 3, 5)]),
-    ("InstanceNorm2d", (4,), {"track_running_stats": True, "affine": True}, [(2, 4, 3, 5)]), ("InstanceNorm3d", (2,), {}, [(2, 3, 2, 2)], ["...."]),
+    ("LayerNorm", (6,), {}, [(2, 5, 6)], ["na."]), ("LayerNorm", ((5, 6),), {"bias": False, "eps": 1e-2}, [(2, 5, 6)]),
+    ("LayerNorm", (6,), {"elementwise_affine": False}, [(2, 6)]),
+    ("GroupNorm", (2, 6), {}, [(3, 6, 4)], ["n.a"]), ("GroupNorm", (3, 6), {"affine": False}, [(2, 6, 2, 3)]),
+    ("RMSNorm", (6,), {}, [(2, 5, 6)], ["na."]),
+    ("RMSNorm", ((5, 6), 1e-2), {}, [(2, 5, 6)]), ("InstanceNorm1d", (4,), {}, [(2, 4, 5)], ["n.a"]),
+    ("InstanceNorm2d", (4,), {"affine": True}, [(2, 4, 3, 5)]),
+    ("InstanceNorm2d", (4,), {"track_running_stats": True, "affine": True}, [(2, 4, 3, 5)]),
+    ("InstanceNorm3d", (2,), {}, [(2, 3, 2, 2)], ["...."]),
     ("LocalResponseNorm", (3,), {}, [(2, 5, 4)], ["n.a"]), ("LocalResponseNorm", (4, 0.5, 0.6, 2.0), {}, [(2, 6, 3, 3)])]
 PADDING = [
-    ("ZeroPad1d", (2,), {}, [(2, 3, 5)]), ("ZeroPad2d", ((1, 2, 3, 0),), {}, [(2, 3, 5, 4)], ["n..a"]), ("ZeroPad3d", (1,), {}, [(2, 2, 3, 2, 3)]),
-    ("ConstantPad1d", ((1, -2), 3.5), {}, [(2, 3, 5)]), ("ConstantPad2d", ((1, 2, 0, 1), -1.0), {}, [(2, 3, 5, 4)]), ("ConstantPad3d", (1, 2.0), {}, [(2, 2, 3, 2, 3)]),
-    ("ReflectionPad1d", ((2, 1),), {}, [(2, 3, 5)], ["n.a"]), ("ReflectionPad2d", ((1, 2, 3, 0),), {}, [(2, 3, 5, 4)]), ("ReflectionPad3d", (1,), {}, [(2, 2, 3, 2, 3)]),
-    ("ReplicationPad1d", ((2, 1),), {}, [(2, 3, 5)]), ("ReplicationPad2d", ((1, 2, 3, 0),), {}, [(2, 3, 5, 4)]), ("ReplicationPad3d", (1,), {}, [(2, 2, 3, 2, 3)]),
-    ("CircularPad1d", ((2, 1),), {}, [(2, 3, 5)]), ("CircularPad2d", ((1, 2, 3, 0),), {}, [(2, 3, 5, 4)]), ("CircularPad3d", (1,), {}, [(2, 2, 3, 2, 3)])]
+    ("ZeroPad1d", (2,), {}, [(2, 3, 5)]), ("ZeroPad2d", ((1, 2, 3, 0),), {}, [(2, 3, 5, 4)], ["n..a"]),
+    ("ZeroPad3d", (1,), {}, [(2, 2, 3, 2, 3)]),
+    ("ConstantPad1d", ((1, -2), 3.5), {}, [(2, 3, 5)]), ("ConstantPad2d", ((1, 2, 0, 1), -1.0), {}, [(2, 3, 5, 4)]),
+    ("ConstantPad3d", (1, 2.0), {}, [(2, 2, 3, 2, 3)]),
+    ("ReflectionPad1d", ((2, 1),), {}, [(2, 3, 5)], ["n.a"]), ("ReflectionPad2d", ((1, 2, 3, 0),), {}, [(2, 3, 5, 4)]),
+    ("ReflectionPad3d", (1,), {}, [(2, 2, 3, 2, 3)]),
+    ("ReplicationPad1d", ((2, 1),), {}, [(2, 3, 5)]), ("ReplicationPad2d", ((1, 2, 3, 0),), {}, [(2, 3, 5, 4)]),
+    ("ReplicationPad3d", (1,), {}, [(2, 2, 3, 2, 3)]),
+    ("CircularPad1d", ((2, 1),), {}, [(2, 3, 5)]), ("CircularPad2d", ((1, 2, 3, 0),), {}, [(2, 3, 5, 4)]),
+    ("CircularPad3d", (1,), {}, [(2, 2, 3, 2, 3)])]
 RESAMPLING = [
     ("Upsample", (), {"scale_factor": 2}, [(2, 3, 4, 5)], ["n.ab"]), ("Upsample", (), {"size": (7, 3)}, [(2, 3, 4, 5)]),
-    ("Upsample", (), {"scale_factor": 1.7, "mode": "bilinear"}, [(2, 3, 4, 5)]), ("Upsample", (), {"scale_factor": 2, "mode": "bilinear", "align_corners": True}, [(2, 3, 4, 5)]),
-    ("Upsample", (), {"size": 9, "mode": "linear"}, [(2, 3, 4)]), ("Upsample", (), {"scale_factor": (2, 1.5), "mode": "bicubic"}, [(2, 3, 4, 5)]),
-    ("Upsample", (), {"scale_factor": 2, "mode": "trilinear"}, [(2, 2, 3, 2, 3)]), ("UpsamplingNearest2d", (), {"scale_factor": 2}, [(2, 3, 4, 5)]),
+    ("Upsample", (), {"scale_factor": 1.7, "mode": "bilinear"}, [(2, 3, 4, 5)]),
+    ("Upsample", (), {"scale_factor": 2, "mode": "bilinear", "align_corners": True}, [(2, 3, 4, 5)]),
+    ("Upsample", (), {"size": 9, "mode": "linear"}, [(2, 3, 4)]),
+    ("Upsample", (), {"scale_factor": (2, 1.5), "mode": "bicubic"}, [(2, 3, 4, 5)]),
+    ("Upsample", (), {"scale_factor": 2, "mode": "trilinear"}, [(2, 2, 3, 2, 3)]),
+    ("UpsamplingNearest2d", (), {"scale_factor": 2}, [(2, 3, 4, 5)]),
     ("UpsamplingBilinear2d", (), {"size": (6, 7)}, [(2, 3, 4, 5)]),
-    ("PixelShuffle", (2,), {}, [(2, 8, 3, 4)], ["n.a."]), ("PixelShuffle", (3,), {}, [(9, 2, 2)], [".n."]), ("PixelUnshuffle", (2,), {}, [(2, 3, 4, 6)])]
+    ("PixelShuffle", (2,), {}, [(2, 8, 3, 4)], ["n.a."]), ("PixelShuffle", (3,), {}, [(9, 2, 2)], [".n."]),
+    ("PixelUnshuffle", (2,), {}, [(2, 3, 4, 6)])]
 RECURRENT = [
-    ("RNN", (3, 4), {}, [(6, 2, 3)], ["na."]), ("RNN", (3, 4, 2), {"nonlinearity": "relu", "bidirectional": True, "batch_first": True}, [(2, 6, 3), (4, 2, 4)], ["na.", ".n."]),
-    ("LSTM", (3, 4), {}, [(6, 2, 3)], ["na."]), ("LSTM", (3, 4, 2), {"bidirectional": True, "bias": False}, [(6, 2, 3)], [".n."]), ("LSTM", (3, 4), {}, [(6, 3)]),
-    ("GRU", (3, 4, 2), {}, [(6, 2, 3), (2, 2, 4)], ["...", "..."]), ("GRU", (3, 4), {"bidirectional": True, "batch_first": True}, [(2, 6, 3)], ["na."]),
-    ("RNNCell", (3, 4), {"nonlinearity": "relu"}, [(2, 3), (2, 4)]), ("LSTMCell", (3, 4), {}, [(2, 3)]), ("GRUCell", (3, 4), {"bias": False}, [(2, 3), (2, 4)]),
+    ("RNN", (3, 4), {}, [(6, 2, 3)], ["na."]),
+    ("RNN", (3, 4, 2), {"nonlinearity": "relu", "bidirectional": True, "batch_first": True}, [(2, 6, 3), (4, 2, 4)], ["na.", ".n."]),
+    ("LSTM", (3, 4), {}, [(6, 2, 3)], ["na."]), ("LSTM", (3, 4, 2), {"bidirectional": True, "bias": False}, [(6, 2, 3)], [".n."]),
+    ("LSTM", (3, 4), {}, [(6, 3)]),
+    ("GRU", (3, 4, 2), {}, [(6, 2, 3), (2, 2, 4)], ["...", "..."]),
+    ("GRU", (3, 4), {"bidirectional": True, "batch_first": True}, [(2, 6, 3)], ["na."]),
+    ("RNNCell", (3, 4), {"nonlinearity": "relu"}, [(2, 3), (2, 4)]), ("LSTMCell", (3, 4), {}, [(2, 3)]),
+    ("GRUCell", (3, 4), {"bias": False}, [(2, 3), (2, 4)]),
     ("GRUCell", (3, 4), {}, [(3,), (4,)], [".", "."])]
-DROPOUT = [(name, (0.4,), {}, [shape]) for name, shape in (("Dropout", (2, 3)), ("Dropout1d", (2, 3, 4)), ("Dropout2d", (2, 3, 4, 5)), ("Dropout3d", (2, 3, 1, 2, 2)),
+DROPOUT = [(name, (0.4,), {}, [shape]) for name, shape in (("Dropout", (2, 3)), ("Dropout1d", (2, 3, 4)), ("Dropout2d", (2, 3, 4, 5)),
+("Dropout3d", (2, 3, 1, 2, 2)),
                                                          ("AlphaDropout", (2, 3)), ("FeatureAlphaDropout", (2, 3, 4)))]
 CASES = [*SIMPLE, *ACTIVATION, *LINEAR, *CONVOLUTION, *POOLING, *NORMALIZATION, *PADDING, *RESAMPLING, *RECURRENT, *DROPOUT]
 TRAINING = [c for c in NORMALIZATION if "Batch" in c[0] or "Instance" in c[0]] + [
@@ -169,7 +202,8 @@ def test_lstm_with_states(arrays_of):
     ours.load_state_dict(peer.state_dict())
     rng = np.random.default_rng(0)
     x, h, c = (rng.standard_normal(s).astype(np.float32) for s in ((2, 5, 3), (2, 2, 4), (2, 2, 4)))
-    assert_close(arrays_of(ours(Tensor(x), (Tensor(h), Tensor(c)))), arrays_of(peer(torch.from_numpy(x), (torch.from_numpy(h), torch.from_numpy(c)))))
+    assert_close(arrays_of(ours(Tensor(x), (Tensor(h), Tensor(c)))), arrays_of(peer(torch.from_numpy(x),
+    (torch.from_numpy(h), torch.from_numpy(c)))))
 
 
 def test_sequence_lengths_are_torchs_packed_sequences(arrays_of):

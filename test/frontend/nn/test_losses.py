@@ -72,7 +72,8 @@ def test_cross_entropy_at_the_edges():
         losses.cross_entropy(Tensor(floats(3, 4)), Tensor(np.zeros(3, np.int64)), reduction="avg")
 
 
-REGRESSION = [("mse_loss", {}), ("l1_loss", {}), ("smooth_l1_loss", {}), ("smooth_l1_loss", {"beta": 0.3}), ("smooth_l1_loss", {"beta": 0.0}), ("huber_loss", {}),
+REGRESSION = [("mse_loss", {}), ("l1_loss", {}), ("smooth_l1_loss", {}), ("smooth_l1_loss", {"beta": 0.3}),
+("smooth_l1_loss", {"beta": 0.0}), ("huber_loss", {}),
               ("huber_loss", {"delta": 0.4}), ("poisson_nll_loss", {}), ("soft_margin_loss", {})]
 
 
@@ -196,8 +197,10 @@ def test_ctc_without_probability():
 
 
 @pytest.mark.parametrize("arguments, error, word", [
-    (([[1, 2, 3]], [9], [3]), OnemlirError, "input_lengths.*9"), (([[1, 9, 3]], [6], [3]), OnemlirError, "9"), (([[1, 2]], [6], [3]), ShapeError, "length 3"),
-    (([[1, 2]], [6, 6], [2]), ShapeError, "input_lengths"), (([[1.5, 2.0]], [6], [2]), DTypeError, "targets"), (([1, 2], [6], [3]), ShapeError, "joined")])
+    (([[1, 2, 3]], [9], [3]), OnemlirError, "input_lengths.*9"), (([[1, 9, 3]], [6], [3]), OnemlirError, "9"),
+    (([[1, 2]], [6], [3]), ShapeError, "length 3"),
+    (([[1, 2]], [6, 6], [2]), ShapeError, "input_lengths"), (([[1.5, 2.0]], [6], [2]), DTypeError, "targets"),
+    (([1, 2], [6], [3]), ShapeError, "joined")])
 def test_ctc_refuses(arguments, error, word):
     with pytest.raises(error, match=word):
         losses.ctc_loss(Tensor(log_probs(6, 1, 5)), *arguments)

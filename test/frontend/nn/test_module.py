@@ -64,7 +64,8 @@ def test_assignment_keeps_kinds():
     assert "first" in dir(block) and "offset" in dir(block)
 
 
-@pytest.mark.parametrize("name, value, word", [("a.b", nn.Linear(1, 1), "dots"), ("", nn.Linear(1, 1), "text"), ("forward", nn.Linear(1, 1), "forward"),
+@pytest.mark.parametrize("name, value, word", [("a.b", nn.Linear(1, 1), "dots"), ("", nn.Linear(1, 1), "text"),
+("forward", nn.Linear(1, 1), "forward"),
                                                ("x", 3, "int")])
 def test_names_that_are_refused(name, value, word):
     with pytest.raises(OnemlirError, match=word):

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import importlib.util
+import platform
 import subprocess
+import sys
 from pathlib import Path
 
 from mlir import ir
@@ -27,10 +29,17 @@ def run_tool(name: str, *arguments: str, text: str) -> str:
     return result.stdout
 
 
+def host_triple() -> str:
+    """Of this machine, as LLVM names it."""
+    machine = platform.machine().lower().replace("amd64", "x86_64")
+    return f"{machine.replace('aarch64', 'arm64')}-apple-darwin" if sys.platform == "darwin" else f"{machine}-unknown-linux-gnu"
+
+
 def _machine(cpu: str, triple: str, features: str) -> list[str]:
-    host = [] if triple or cpu else ["-mcpu=native"]
-    flags = [("-mcpu=", cpu), ("-mtriple=", triple), ("-mattr=", features)]
-    return host + [flag + value for flag, value in flags if value]
+    """Flags of `opt` and `llc`. Without a triple they would know no vector registers."""
+    native = not cpu and triple in ("", host_triple())
+    flags = [("-mcpu=", "native" if native else cpu), ("-mtriple=", triple or host_triple()), ("-mattr=", features)]
+    return [flag + value for flag, value in flags if value]
 
 
 def llvm_ir(module: ir.Module, *, optimize: bool = True, cpu: str = "", triple: str = "", features: str = "") -> str:

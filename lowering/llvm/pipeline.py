@@ -38,6 +38,7 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
         copies_to_loops(module)
         widen_bits(module)
         outline_parallel(module)
+        merge_equal_bodies(module)
         no_alias = NoAlias(module)
         for _, passes in PASSES:
             module.operation.verify()
@@ -51,6 +52,12 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
         annotate(module, [s.symbol for s in signatures], no_alias, target or host())
         module.operation.verify()
         return signatures
+
+
+def merge_equal_bodies(module: ir.Module) -> None:
+    """Layers of the same shape have the same code: keep one function for equal loop bodies."""
+    module.operation.verify()
+    PassManager.parse("builtin.module(canonicalize,cse,duplicate-function-elimination)").run(module.operation)
 
 
 def rename_deallocation(module: ir.Module) -> None:

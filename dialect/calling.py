@@ -6,7 +6,7 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from . import dtypes
-from .declare import Floating, Op
+from .declare import Floating, Op, Quotient
 
 
 def bind_arguments(op: type[Op], args: Sequence, keywords: Mapping[str, Any]) -> tuple[list, dict]:
@@ -39,4 +39,6 @@ def common_dtype(values: Sequence, allowed) -> np.dtype:
     strong = [np.dtype(v.dtype) for v in values if hasattr(v, "dtype")]
     weak = tuple(v for v in values if not hasattr(v, "dtype"))
     dtype = dtypes.promote(*strong, scalars=weak)
+    if allowed is Quotient and dtype not in Quotient:
+        return dtypes.float64
     return dtypes.floating_for(dtype) if allowed is Floating and dtype not in Floating else dtype

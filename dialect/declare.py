@@ -49,6 +49,7 @@ class DTypes:
 AnyDType = DTypes("any dtype", dtypes.ALL)
 Numeric = DTypes("a numeric dtype", dtypes.NUMERIC)
 Floating = DTypes("a floating dtype", dtypes.FLOATING)
+Quotient = DTypes("a floating dtype or, of integers, f64", dtypes.FLOATING)  # how numpy divides; other functions of small integers are f16 or f32
 Integer = DTypes("an integer dtype", dtypes.INTEGER)
 IntegerOrBool = DTypes("an integer dtype or bool", dtypes.INTEGER + (dtypes.bool_,))
 Boolean = DTypes("bool", (dtypes.bool_,))

@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtypes
 from ..attributes import DType
 from ..declare import (AnyDType, Attr, BinaryOp, Boolean, Commutative, Elementwise, ElementwiseOp, Floating, FloatUnaryOp, Integer,
-                       IntegerOrBool, Numeric, Operand, Pure, Result, UnaryOp)
+                       IntegerOrBool, Numeric, Operand, Pure, Quotient, Result, UnaryOp)
 
 _COMMUTATIVE = (Pure, Elementwise, Commutative)
 
@@ -64,10 +64,10 @@ class Multiply(BinaryOp):
 
 
 class Divide(BinaryOp):
-    """x / y, true division. Integers are converted to floating first, as numpy does."""
+    """x / y, true division. Integers are converted to f64 first, as numpy does."""
 
-    x: Operand[Floating, "T"]
-    y: Operand[Floating, "T"]
+    x: Operand[Quotient, "T"]
+    y: Operand[Quotient, "T"]
     reference = staticmethod(quiet(lambda x, y: x / y))
 
 

@@ -95,6 +95,7 @@ class Prod(Reduction):
 class Max(Reduction):
     """The largest element; NaN when there is one. ShapeError for an empty axis."""
 
+    @quiet
     def reference(x, axis, keepdims):
         return np.asarray(np.max(x, axis=axis, keepdims=keepdims, initial=lowest(x.dtype)))
 
@@ -105,6 +106,7 @@ class Max(Reduction):
 class Min(Reduction):
     """The smallest element; NaN when there is one. ShapeError for an empty axis."""
 
+    @quiet
     def reference(x, axis, keepdims):
         return np.asarray(np.min(x, axis=axis, keepdims=keepdims, initial=highest(x.dtype)))
 

@@ -6,9 +6,11 @@ from mlir.passmanager import PassManager
 
 from .carried import carry_in_place
 from .destinations import add_destinations
+from .fills import separate_fills
 from .functions import entry_functions, walk
 
-BEFORE = ("func.func(resolve-shaped-type-result-dims)", "canonicalize", "cse", "func.func(eliminate-empty-tensors,empty-tensor-to-alloc-tensor)")
+CLEAN = ("func.func(resolve-shaped-type-result-dims)", "canonicalize", "cse")
+BEFORE = ("func.func(eliminate-empty-tensors,empty-tensor-to-alloc-tensor)",)
 BUFFERIZE = (
     "one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map "
     "unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops=true buffer-alignment=64}"
@@ -25,6 +27,8 @@ def bufferize(module: ir.Module) -> None:
         for function in entry_functions(module):
             carry_in_place(function)
             add_destinations(function)
+        run_passes(module, *CLEAN)
+        separate_fills(module)
         run_passes(module, *BEFORE, BUFFERIZE, *AFTER)
         drop_self_copies(module)
 

@@ -74,6 +74,8 @@ def parse(equation: str, ranks: Sequence[int]) -> tuple[list[tuple[str, ...]], t
     if not arrow:
         every = [label for labels in inputs for label in labels if not label.startswith("...")]
         return inputs, ellipsis + tuple(sorted(label for label in every if every.count(label) == 1))
+    if ellipsis and "..." not in right:
+        raise OnemlirError(f"einsum: the result of '{equation}' needs '...' for the axes that the operands' ellipses stand for")
     output = split_labels(right, ellipsis, equation)
     known = {label for labels in inputs for label in labels}
     if len(set(output)) != len(output) or not set(output) <= known:
@@ -82,7 +84,7 @@ def parse(equation: str, ranks: Sequence[int]) -> tuple[list[tuple[str, ...]], t
 
 
 def operand_labels(part: str, rank: int, equation: str) -> tuple[str, ...]:
-    rest = rank - len(part.replace("...", ""))
+    rest = rank - len(split_labels(part, (), equation))
     if rest < 0 or (rest and "..." not in part):
         raise ShapeError(f"einsum: '{part}' in '{equation}' does not fit an operand of rank {rank}")
     return split_labels(part, tuple(f"...{i}" for i in reversed(range(rest))), equation)

@@ -11,10 +11,12 @@ from .. import dtypes
 from ..attributes import Axis, Optional, Shape
 from ..declare import AnyDType, Attr, Composite, Numeric, Op, Operand, Pure, Result
 from ..shapes import policy, require_less_equal, show, TensorType
+from .elementwise import wide
 
 
 def stable_order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
     """Indices that sort x along an axis, equal elements in their order."""
+    x = wide(x)  # numpy's sort of bf16 does not put NaN last
     if not descending:
         return np.argsort(x, axis=axis, kind="stable")
     backwards = np.argsort(np.flip(x, axis), axis=axis, kind="stable")

@@ -12,6 +12,7 @@ from ...dialect.analysis import ShapeAnalysis
 from ...dialect.build import view
 from ...dialect.program import entry_function
 from ...dialect.shapes import TensorType
+from ...dialect.symbolic import symbols_of
 from ...errors import UnsupportedOpError
 from . import LOWERINGS
 from .builder import LinalgBuilder
@@ -77,8 +78,15 @@ class Converter:
         operation = function.operation
         operation.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([a.type for a in self.entry.arguments], [t.value.type for t in results]))
         operation.attributes["arg_attrs"] = ir.ArrayAttr.get(roles)
+        operation.attributes["res_attrs"] = ir.ArrayAttr.get([self._result_attributes(t.type, block) for t in results])
         messages = [ir.ArrayAttr.get([ir.StringAttr.get(kind), ir.StringAttr.get(text)]) for kind, text in self.build.messages]
         self.module.operation.attributes["om.messages"] = ir.ArrayAttr.get(messages)
+
+    def _result_attributes(self, type: TensorType, block: ir.Block) -> ir.Attribute:
+        """Marks a result that has an axis which no input has: only compiled code can tell its size."""
+        known = {s.name for a in block.arguments for size in self.analysis.tensor(a).shape for s in symbols_of(size)}
+        unknown = any(s.name not in known for size in type.shape for s in symbols_of(size))
+        return ir.DictAttr.get({"om.data_dependent": ir.UnitAttr.get()} if unknown else {})
 
     def _role(self, role: str, name: str | None) -> ir.Attribute:
         attributes = {"om.role": ir.StringAttr.get(role)}

@@ -36,7 +36,8 @@ for _op, _math in {om.Exp: math.ExpOp, om.Exp2: math.Exp2Op, om.Expm1: math.ExpM
                    om.Log1p: math.Log1pOp, om.Sin: math.SinOp, om.Cos: math.CosOp, om.Tan: math.TanOp, om.Asin: math.AsinOp, om.Acos: math.AcosOp,
                    om.Atan: math.AtanOp, om.Sinh: math.SinhOp, om.Cosh: math.CoshOp, om.Tanh: math.TanhOp, om.Asinh: math.AsinhOp, om.Acosh: math.AcoshOp,
                    om.Atanh: math.AtanhOp, om.Erf: math.ErfOp, om.Sqrt: math.SqrtOp, om.Atan2: math.Atan2Op, om.Floor: math.FloorOp, om.Ceil: math.CeilOp,
-                   om.Trunc: math.TruncOp, om.Round: math.RoundEvenOp, om.Divide: arith.DivFOp}.items():
+                   om.Trunc: math.TruncOp, om.Round: math.RoundEvenOp, om.Divide: arith.DivFOp, om.Copysign: math.CopySignOp,
+                   om.Erfc: math.ErfcOp}.items():
     scalar_lowering(_op)(lambda s, *values, function=_math: function(*values).result)
 
 for _op, _arith in {om.LogicalAnd: arith.AndIOp, om.LogicalOr: arith.OrIOp, om.LogicalXor: arith.XOrIOp, om.BitwiseAnd: arith.AndIOp,

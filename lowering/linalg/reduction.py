@@ -1,9 +1,15 @@
 """Lowerings of reductions."""
 from __future__ import annotations
 
+from typing import Sequence
+
+from mlir import ir
+from mlir.dialects import arith, linalg
+
+from ...dialect import dtypes
 from ...dialect.ops import reduction as om
-from ...dialect.shapes import TensorType
-from .builder import compute_dtype
+from ...dialect.symbolic import less_equal
+from .builder import compute_dtype, PARALLEL, REDUCTION
 from .registry import lowers, TensorValue
 from .scalar import cast, Scalar
 
@@ -34,9 +40,68 @@ def sum_(build, op):
 
 @lowers(om.Max)
 def max_(build, op):
+    refuse_empty(build, "max", op.x, op.axis)
     return fold(build, op, "lowest", "maximum")
 
 
 @lowers(om.Min)
 def min_(build, op):
+    refuse_empty(build, "min", op.x, op.axis)
     return fold(build, op, "highest", "minimum")
+
+
+@lowers(om.Prod)
+def prod(build, op):
+    return fold(build, op, 1, "product")
+
+
+@lowers(om.Any)
+def any_(build, op):
+    return build.reduce(op.x, op.axis, op.keepdims, op.result, build.constant(0, op.x.dtype), lambda x, y: arith.OrIOp(x, y).result)
+
+
+@lowers(om.All)
+def all_(build, op):
+    return build.reduce(op.x, op.axis, op.keepdims, op.result, build.constant(1, op.x.dtype), lambda x, y: arith.AndIOp(x, y).result)
+
+
+def refuse_empty(build, name: str, x: TensorValue, axes: Sequence[int]) -> None:
+    """Refuse the run when a reduced axis is empty."""
+    for axis in axes:
+        if less_equal(1, x.shape[axis]) is True:
+            continue
+        size = arith.IndexCastOp(ir.IntegerType.get_signless(64), build.size(x.shape[axis])).result
+        zero = Scalar(build, dtypes.int64).const(0)
+        build.check(Scalar(build, dtypes.int64).compare("gt", size, zero), "ShapeError", f"{name} over axis {axis}, which is empty: there is no result")
+
+
+@lowers(om.Argmax)
+def argmax(build, op):
+    return position_of_extreme(build, op, "argmax", "lowest", "gt")
+
+
+@lowers(om.Argmin)
+def argmin(build, op):
+    return position_of_extreme(build, op, "argmin", "highest", "lt")
+
+
+def position_of_extreme(build, op, name: str, start: str, better: str):
+    """Fold pairs of an element and its position; the first of equals stays, a NaN is better than every number."""
+    refuse_empty(build, name, op.x, (op.axis,))
+    x, axis = op.x, op.axis
+    scalar, number = Scalar(build, x.dtype), Scalar(build, dtypes.int64)
+    flat = x.type.with_shape(size for a, size in enumerate(x.shape) if a != axis)
+    access = ir.AffineMap.get(x.rank, 0, [ir.AffineExpr.get_dim(a) for a in range(x.rank) if a != axis])
+    inits = [build.filled(flat, build.narrow(getattr(scalar, start)(), x.dtype)), build.filled(flat.with_dtype(dtypes.int64), number.const(-1))]
+
+    def body(element, best, place):
+        new, old = build.widen(element, x.dtype), build.widen(best, x.dtype)
+        here = arith.IndexCastOp(ir.IntegerType.get_signless(64), linalg.IndexOp(axis).result).result
+        take = arith.OrIOp(scalar.compare(better, new, old), number.compare("lt", place, number.const(0))).result
+        if scalar.floating:
+            old_is_number = scalar.compare("eq", old, old)
+            take = arith.OrIOp(take, arith.AndIOp(scalar.isnan(new), old_is_number).result).result
+        return [scalar.select(take, element, best), scalar.select(take, here, place)]
+    iterators = [REDUCTION if a == axis else PARALLEL for a in range(x.rank)]
+    _, places = build.generic_many([x.value], [ir.AffineMap.get_identity(x.rank)], inits, [access, access], body, iterators)
+    return build.reshape(places, flat.with_dtype(dtypes.int64), op.result)

@@ -46,3 +46,10 @@ def concat(build, op):
         result = build.insert_slice(x.value, x.type, result, starts)
         start = start + x.shape[op.axis]
     return result
+
+
+@lowers(om.PadConstant)
+def pad_constant(build, op):
+    if op.x.shape == op.result.shape:
+        return op.x.value
+    return build.pad(op.x, op.low, op.result, build.read(op.value, []))

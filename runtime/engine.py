@@ -10,9 +10,6 @@ from ..errors import CompileError
 from .pool import pool_functions
 from .specs import Compiled, Message
 
-SUPPORT_PASSES = (
-    "convert-scf-to-cf,arith-expand,convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize,cse"
-)
 _ADDRESSES = "onemlir_addresses"
 
 
@@ -41,18 +38,6 @@ def compile_entries(module, entries: Sequence[str], messages: Mapping[int, Messa
 
 def _has_parallel_loops(module) -> bool:
     return any(op.attributes["sym_name"].value.endswith("_thunk") for op in module.body.operations if "sym_name" in op.attributes)
-
-
-def compile_support(text: str, exported: Sequence[str]):
-    """The engine of a library written in scf, arith and llvm operations, and the addresses of its functions."""
-    from mlir import ir
-    from mlir.passmanager import PassManager
-
-    with ir.Context() as context, ir.Location.unknown():
-        context.enable_multithreading(False)
-        module = ir.Module.parse(text)
-        PassManager.parse(f"builtin.module({SUPPORT_PASSES})").run(module.operation)
-        return load(module, exported)
 
 
 def load(module, exported: Sequence[str]):

@@ -176,6 +176,7 @@ class ThreadState:
         self._release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(compiled.release)
         self.free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(compiled.free)
         self.context = _context(session)
+        self._context_address = ctypes.addressof(self.context)
         self._fill(session)
 
     def _fill(self, session: Session) -> None:
@@ -192,8 +193,8 @@ class ThreadState:
         self.address = ctypes.addressof(self.table)
 
     def __del__(self):
-        if hasattr(self, "context"):
-            self._release(ctypes.addressof(self.context))
+        if hasattr(self, "_context_address"):
+            self._release(self._context_address)
 
 
 def _context(session: Session):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, func, scf
 
-from ..buffers.functions import entry_functions, walk
+from ..buffers.functions import entry_block, entry_functions, walk
 from ..buffers.lifetimes import is_inside
 from .cost import grain_of
 
@@ -26,11 +26,12 @@ def outline_parallel(module: ir.Module) -> None:
         for function in entry_functions(module):
             for loop in walk(function, "scf.parallel"):
                 if not is_inside(loop, {"scf.parallel"}) and not len(loop.results):
-                    _outline(module, function, loop, f"{BODY}{number}")
+                    _outline(function, loop, f"{BODY}{number}")
                     number += 1
+            _hoist_stack(function, entry_block(function))
 
 
-def _outline(module: ir.Module, function: ir.Operation, loop: ir.Operation, name: str) -> None:
+def _outline(function: ir.Operation, loop: ir.Operation, name: str) -> None:
     captured = _captured(loop)
     index = ir.IndexType.get()
     with ir.InsertionPoint(function), loop.location:

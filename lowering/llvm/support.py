@@ -138,30 +138,39 @@ func.func private @om_alloc(%context: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
   return %p : !llvm.ptr
 }
 
-// Take a block out of its context's list: it now belongs to the caller.
+// Take a block out of its context's list: it now belongs to the caller. Null is nobody's.
 func.func private @om_detach(%data: !llvm.ptr) {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %there = llvm.icmp "ne" %data, %null : !llvm.ptr
+  scf.if %there {
+    %head_context = llvm.getelementptr %data[-48] : (!llvm.ptr) -> !llvm.ptr, i8
+    %context = llvm.load %head_context : !llvm.ptr -> !llvm.ptr
+    %listed = llvm.icmp "ne" %context, %null : !llvm.ptr
+    scf.if %listed {
+      func.call @om_unlink(%data, %context) : (!llvm.ptr, !llvm.ptr) -> ()
+      llvm.store %null, %head_context : !llvm.ptr, !llvm.ptr
+    }
+  }
+  return
+}
+
+func.func private @om_unlink(%data: !llvm.ptr, %context: !llvm.ptr) {
   %null = llvm.mlir.zero : !llvm.ptr
   %head = llvm.getelementptr %data[-64] : (!llvm.ptr) -> !llvm.ptr, i8
   %head_next = llvm.getelementptr %head[1] : (!llvm.ptr) -> !llvm.ptr, i64
-  %head_context = llvm.getelementptr %head[2] : (!llvm.ptr) -> !llvm.ptr, i64
-  %context = llvm.load %head_context : !llvm.ptr -> !llvm.ptr
-  %listed = llvm.icmp "ne" %context, %null : !llvm.ptr
-  scf.if %listed {
-    func.call @om_lock(%context) : (!llvm.ptr) -> ()
-    %previous = llvm.load %head : !llvm.ptr -> !llvm.ptr
-    %next = llvm.load %head_next : !llvm.ptr -> !llvm.ptr
-    %first = llvm.getelementptr %context[7] : (!llvm.ptr) -> !llvm.ptr, i64
-    %previous_next = llvm.getelementptr %previous[1] : (!llvm.ptr) -> !llvm.ptr, i64
-    %is_first = llvm.icmp "eq" %previous, %null : !llvm.ptr
-    %slot = llvm.select %is_first, %first, %previous_next : i1, !llvm.ptr
-    llvm.store %next, %slot : !llvm.ptr, !llvm.ptr
-    %some = llvm.icmp "ne" %next, %null : !llvm.ptr
-    scf.if %some {
-      llvm.store %previous, %next : !llvm.ptr, !llvm.ptr
-    }
-    llvm.store %null, %head_context : !llvm.ptr, !llvm.ptr
-    func.call @om_unlock(%context) : (!llvm.ptr) -> ()
+  func.call @om_lock(%context) : (!llvm.ptr) -> ()
+  %previous = llvm.load %head : !llvm.ptr -> !llvm.ptr
+  %next = llvm.load %head_next : !llvm.ptr -> !llvm.ptr
+  %first = llvm.getelementptr %context[7] : (!llvm.ptr) -> !llvm.ptr, i64
+  %previous_next = llvm.getelementptr %previous[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %is_first = llvm.icmp "eq" %previous, %null : !llvm.ptr
+  %slot = llvm.select %is_first, %first, %previous_next : i1, !llvm.ptr
+  llvm.store %next, %slot : !llvm.ptr, !llvm.ptr
+  %some = llvm.icmp "ne" %next, %null : !llvm.ptr
+  scf.if %some {
+    llvm.store %previous, %next : !llvm.ptr, !llvm.ptr
   }
+  func.call @om_unlock(%context) : (!llvm.ptr) -> ()
   return
 }
 

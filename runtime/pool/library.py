@@ -16,9 +16,13 @@ def pool_functions() -> tuple[int, int]:
 
 @functools.lru_cache(maxsize=None)
 def _compile() -> tuple[int, int]:
-    from ..engine import compile_support
-    from .source import EXPORTED, pool_source
+    from mlir import ir
 
-    engine, (create, parallel_for) = compile_support(pool_source(), EXPORTED)
+    from ..engine import load
+    from .source import EXPORTED, pool_module
+
+    with ir.Context() as context:
+        context.enable_multithreading(False)
+        engine, (create, parallel_for) = load(pool_module(context), EXPORTED)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
     return parallel_for, ctypes.CFUNCTYPE(ctypes.c_void_p)(create)()

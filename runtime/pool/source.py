@@ -11,6 +11,9 @@ from __future__ import annotations
 import platform
 import sys
 
+PASSES = (
+    "convert-scf-to-cf,arith-expand,convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize,cse"
+)
 SPINS = 300  # pauses of about 20 to 60 ns
 
 WAIT_LINUX = """
@@ -344,3 +347,17 @@ def pool_source(machine: str = "", system: str = "") -> str:
     names = MACOS if system == "darwin" else LINUX
     wait = WAIT_MACOS if system == "darwin" else WAIT_LINUX.format(futex=FUTEX[machine])
     return POOL.format(pause=PAUSE[machine], spins=SPINS, **names) + wait
+
+
+def pool_module(context, machine: str = "", system: str = ""):
+    """The pool as a module in the LLVM dialect, ready for the engine or for a library; only `EXPORTED` is visible outside."""
+    from mlir import ir
+    from mlir.passmanager import PassManager
+
+    module = ir.Module.parse(pool_source(machine, system), context)
+    PassManager.parse(f"builtin.module({PASSES})", context).run(module.operation)
+    internal = ir.Attribute.parse("#llvm.linkage<internal>", context)
+    for op in module.body.operations:
+        if len(op.regions[0].blocks) and ir.StringAttr(op.attributes["sym_name"]).value not in EXPORTED:
+            op.attributes["linkage"] = internal
+    return module

@@ -92,3 +92,19 @@ def test_sessions_do_not_leak(build):
         del other
         sizes.append(resident())
     assert sizes[-1] - sizes[4] < 8 << 20  # an arena has 16 MB
+
+
+def test_too_large_an_output_of_unknown_size(build):
+    text = """func.func @main(%limit: tensor<i64>) -> (tensor<?xf32> {om.data_dependent}) {
+      %l = tensor.extract %limit[] : tensor<i64>
+      %n = arith.index_cast %l : i64 to index
+      %f = arith.constant 2.0 : f32
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %r = linalg.fill ins(%f : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      return %r : tensor<?xf32> }"""
+    session = build(text, [Spec("limit", (), np.int64)], [Spec("y", ("?",), F32, data_dependent=True)])
+    np.testing.assert_array_equal(session(3), [2, 2, 2])
+    for absurd in (1 << 50, 1 << 62, (1 << 63) - 1):
+        with pytest.raises(errors.OnemlirError, match="not enough memory"):
+            session(absurd)
+    assert session(0).shape == (0,)

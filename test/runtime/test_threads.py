@@ -85,3 +85,17 @@ def test_a_forked_child_has_its_own_workers(sessions):
         ok = all(np.allclose(sessions[5](x), expected(x)) for _ in range(5))
         os._exit(0 if ok and len(os.listdir("/proc/self/task")) > 1 else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("machine, system, triple", [
+    ("x86_64", "linux", "x86_64-unknown-linux-gnu"), ("aarch64", "linux", "aarch64-unknown-linux-gnu"), ("arm64", "darwin", "arm64-apple-darwin"),
+])  # fmt: skip
+def test_the_pool_for_other_machines(machine, system, triple):
+    from mlir import ir
+
+    from onemlir.lowering.llvm import assembly
+    from onemlir.runtime.pool.source import EXPORTED, pool_module
+
+    with ir.Context() as context:
+        text = assembly(pool_module(context, machine, system), triple=triple)
+    assert all(f"{name}:" in text for name in EXPORTED)

@@ -10,7 +10,7 @@ from ..dispatch import current_recorder
 from ..tensor import Tensor
 from .declared import as_tensor, declared as om
 
-__all__ = ["batch_norm", "instance_norm", "layer_norm", "rms_norm"]
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"]
 
 
 def layer_norm(x, normalized_shape: int | Sequence[int], weight=None, bias=None, eps: float = 1e-5) -> Tensor:
@@ -29,6 +29,14 @@ def rms_norm(x, normalized_shape: int | Sequence[int], weight=None, eps: float |
     """
     x = as_tensor(x)
     return om.rms_norm(x, weight, axes_count=_last_axes("rms_norm", x, normalized_shape), eps=eps)
+
+
+def group_norm(x, num_groups: int, weight=None, bias=None, eps: float = 1e-5) -> Tensor:
+    """(x - mean) / sqrt(var + eps) * weight + bias with the statistics of one group of channels of one sample.
+
+    x: (batch, channels, ...); weight, bias: (channels,). ShapeError when channels do not divide into num_groups. Source: torch, ``group_norm``.
+    """
+    return om.group_norm(x, weight, bias, num_groups=num_groups, eps=eps)
 
 
 def _last_axes(name: str, x: Tensor, shape) -> int:

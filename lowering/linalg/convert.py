@@ -5,8 +5,10 @@ attribute `om.messages`, the names of the parameters into each argument's `om.na
 """
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from mlir import ir
-from mlir.dialects import func, scf, tensor
+from mlir.dialects import func, tensor
 
 from ...dialect.analysis import ShapeAnalysis
 from ...dialect.build import view
@@ -15,6 +17,7 @@ from ...dialect.shapes import TensorType
 from ...dialect.symbolic import symbols_of
 from ...errors import UnsupportedOpError
 from . import LOWERINGS
+from .control_flow import CONTROL_FLOW
 from .builder import LinalgBuilder
 from .registry import LoweredOp, TensorValue
 
@@ -59,13 +62,13 @@ class Converter:
         with ir.InsertionPoint(self.old):
             function = func.FuncOp("main", ir.FunctionType.get([], []))
         self.entry = function.add_entry_block()
-        arguments = [self._signless(self.analysis.tensor(a)) for a in block.arguments]
+        arguments = [self.signless(self.analysis.tensor(a)) for a in block.arguments]
         roles = []
         for argument, type in zip(block.arguments, arguments):
-            self._bind(argument, self.entry.add_argument(type, argument.location))
+            self.bind(argument, self.entry.add_argument(type, argument.location))
             roles.append(self._role("input", None))
         for name, type in self._parameters():
-            self.parameters[name] = self.entry.add_argument(self._signless(type), ir.Location.unknown())
+            self.parameters[name] = self.entry.add_argument(self.signless(type), ir.Location.unknown())
             roles.append(self._role("parameter", name))
         status = self.entry.add_argument(ir.MemRefType.get([4], ir.IntegerType.get_signless(64)), ir.Location.unknown())
         roles.append(self._role("status", None))
@@ -73,7 +76,7 @@ class Converter:
         for value in self.tensors.values():
             self.build.learn_axes(value.value, value.type)
         with ir.InsertionPoint(self.entry):
-            results = self._block(block)
+            results = self.block(block)
             func.ReturnOp([t.value for t in results])
         operation = function.operation
         operation.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([a.type for a in self.entry.arguments], [t.value.type for t in results]))
@@ -94,7 +97,7 @@ class Converter:
             attributes["om.name"] = ir.StringAttr.get(name)
         return ir.DictAttr.get(attributes)
 
-    def _signless(self, type: TensorType) -> ir.Type:
+    def signless(self, type: TensorType) -> ir.Type:
         from .builder import element_type
 
         shape = [s if isinstance(s, int) else ir.ShapedType.get_dynamic_size() for s in type.shape]
@@ -112,7 +115,7 @@ class Converter:
         self.old.walk(visit)
         return list(found.items())
 
-    def _bind(self, old: ir.Value, new: ir.Value, constant: bool = False, literal=None) -> TensorValue:
+    def bind(self, old: ir.Value, new: ir.Value, constant: bool = False, literal=None) -> TensorValue:
         """Let a new value stand for an old one."""
         value = TensorValue(new, self.analysis.tensor(old), constant, literal)
         self.tensors[old] = value
@@ -120,12 +123,25 @@ class Converter:
             self.build.learn_axes(new, value.type)
         return value
 
-    def _block(self, block: ir.Block) -> list[TensorValue]:
+    def tensor_type(self, value: ir.Value) -> ir.Type:
+        """The type that a value of the old function has in the new one."""
+        return self.signless(self.analysis.tensor(value))
+
+    @contextmanager
+    def scope(self):
+        """What is learned inside about axes is forgotten at the end: values of a region cannot be used outside."""
+        before = dict(self.build.origins)
+        try:
+            yield
+        finally:
+            self.build.origins = before
+
+    def block(self, block: ir.Block) -> list[TensorValue]:
         """Lower the ops of a block at the insertion point; gives the operands of its terminator."""
         for operation in block.operations:
             operation = operation.operation
             if operation.name in ("func.return", "scf.yield", "scf.condition"):
-                return [self.tensors[v] for v in operation.operands]
+                return [self.tensors[v] for v in operation.operands if isinstance(v.type, ir.RankedTensorType)]
             with operation.location:
                 self._operation(operation)
         return []
@@ -133,7 +149,7 @@ class Converter:
     def _operation(self, operation: ir.Operation) -> None:
         name = operation.name
         if name == "om.parameter":
-            self._bind(operation.results[0], self.parameters[ir.StringAttr(operation.attributes["name"]).value], constant=True)
+            self.bind(operation.results[0], self.parameters[ir.StringAttr(operation.attributes["name"]).value], constant=True)
         elif name == "om.from_size":
             self._from_size(operation)
         elif name == "om.to_size":
@@ -142,10 +158,12 @@ class Converter:
             self._guard(operation)
         elif name in CONTROL_FLOW:
             CONTROL_FLOW[name](self, operation)
+        elif name == "tensor.extract":
+            return  # a condition is read where it decides
         elif all(isinstance(r.type, ir.IndexType) for r in operation.results) and operation.results:
             return  # sizes are materialized where they are used
         elif name == "tensor.cast":
-            self._bind(operation.results[0], self.tensors[operation.operands[0]].value)
+            self.bind(operation.results[0], self.tensors[operation.operands[0]].value)
         else:
             self._declared(operation)
 
@@ -160,14 +178,14 @@ class Converter:
         constant = all(x is None or x.constant for x in operands) and not op.sizes
         literal = attributes["value"] if op.declaration.opname == "constant" else None
         for old, new in zip(operation.results, lowered if isinstance(lowered, (tuple, list)) else (lowered,)):
-            self._bind(old, self.build.cast_to(new, self.analysis.tensor(old)), constant, literal)
+            self.bind(old, self.build.cast_to(new, self.analysis.tensor(old)), constant, literal)
 
     def _from_size(self, operation: ir.Operation) -> None:
         from mlir.dialects import arith
 
         size = self.build.size(self.analysis.size(operation.operands[0]))
         number = arith.IndexCastOp(ir.IntegerType.get_signless(64), size).result
-        self._bind(operation.results[0], tensor.FromElementsOp(ir.RankedTensorType.get([], number.type), [number]).result)
+        self.bind(operation.results[0], tensor.FromElementsOp(ir.RankedTensorType.get([], number.type), [number]).result)
 
     def _to_size(self, operation: ir.Operation) -> None:
         from mlir.dialects import arith
@@ -182,26 +200,3 @@ class Converter:
     def _guard(self, operation: ir.Operation) -> None:
         holds = self.build.read(self.tensors[operation.operands[0]], [])
         self.build.check(holds, ir.StringAttr(operation.attributes["kind"]).value, ir.StringAttr(operation.attributes["message"]).value)
-
-    # Control flow: the same op with lowered regions.
-    def _if(self, operation: ir.Operation) -> None:
-        condition = self.tensors_or_scalar(operation.operands[0])
-        types = [self._signless(self.analysis.tensor(r)) for r in operation.results]
-        new = scf.IfOp(condition, types, has_else=True)
-        for region, block in zip(operation.regions, (new.then_block, new.else_block)):
-            with ir.InsertionPoint(block):
-                values = self._block(region.blocks[0])
-                scf.YieldOp([self._as(v, t) for v, t in zip(values, types)])
-        for old, value in zip(operation.results, new.results):
-            self._bind(old, value)
-
-    def tensors_or_scalar(self, value: ir.Value) -> ir.Value:
-        """A condition: the scalar that tensor.extract takes out of a rank-0 tensor."""
-        owner = value.owner
-        return self.build.read(self.tensors[owner.operands[0]], [])
-
-    def _as(self, value: TensorValue, type: ir.Type) -> ir.Value:
-        return value.value if value.value.type == type else tensor.CastOp(type, value.value).result
-
-
-CONTROL_FLOW = {"scf.if": Converter._if}

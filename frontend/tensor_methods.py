@@ -1,7 +1,7 @@
 """Methods of `Tensor` that are functions of `onemlir.ops` with the tensor as first argument.
 
-Each keeps the function's signature and documentation. Where numpy and torch differ, numpy's meaning holds: ``x.transpose(2, 0, 1)`` orders all
-axes, ``x.var()`` has correction 0.
+Each keeps the function's signature and documentation. Where numpy and torch differ, numpy's meaning holds: ``x.transpose(2, 0, 1)``
+orders all axes, ``x.var()`` has correction 0.
 """
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ SAME_NAME = (
     "flatten", "unflatten", "squeeze", "swapaxes", "moveaxis", "flip", "roll", "repeat", "tile", "tril", "triu", "diagonal", "split", "chunk",
     "take", "gather", "scatter", "sort", "argsort", "topk", "nonzero", "index_select", "masked_fill", "unbind", "trace",
 )
-RENAMED = {"unsqueeze": "expand_dims", "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "clamp": "clip", "neg": "negative",
+RENAMED = {"unsqueeze": "expand_dims", "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "clamp": "clip",
+           "neg": "negative",
            "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
-VARIADIC = {"reshape": "reshape", "view": "reshape", "transpose": "transpose", "permute": "transpose", "expand": "expand", "broadcast_to": "broadcast_to"}
+VARIADIC = {"reshape": "reshape", "view": "reshape", "transpose": "transpose", "permute": "transpose", "expand": "expand",
+            "broadcast_to": "broadcast_to"}
 DTYPES = {"half": "float16", "bfloat16": "bfloat16", "double": "float64", "int": "int32", "long": "int64", "bool": "bool"}
 
 

@@ -123,7 +123,10 @@ class HardSigmoid(Activation):
 
     alpha: Attr[float] = 1 / 6
     beta: Attr[float] = 0.5
-    reference = staticmethod(rounded_once(lambda x, alpha, beta: np.minimum(np.maximum(x * x.dtype.type(alpha) + x.dtype.type(beta), 0), 1)))
+
+    @rounded_once
+    def reference(x, alpha, beta):
+        return np.clip(x * x.dtype.type(alpha) + x.dtype.type(beta), 0, 1)
 
 
 class HardSwish(Activation):
@@ -183,4 +186,5 @@ class LogSoftmax(AlongAxis):
         return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
 
-OPS = (Relu, Sigmoid, Relu6, LeakyRelu, Prelu, Elu, Selu, Celu, Gelu, Silu, HardSigmoid, HardSwish, Mish, Softplus, Softsign, Softmax, LogSoftmax)
+OPS = (Relu, Sigmoid, Relu6, LeakyRelu, Prelu, Elu, Selu, Celu, Gelu, Silu, HardSigmoid, HardSwish, Mish, Softplus, Softsign, Softmax,
+       LogSoftmax)

@@ -46,7 +46,8 @@ class Linear(Op):
     def infer(x, weight, bias):
         if x.rank == 0 or weight.rank != 2:
             raise ShapeError(f"linear: weight must be (out, in) and x (..., in), found {show(weight.shape)} and {show(x.shape)}")
-        require_equal(x.shape[-1], weight.shape[1], f"linear: x {show(x.shape)} has {x.shape[-1]} features but weight {show(weight.shape)} takes {weight.shape[1]}")
+        require_equal(x.shape[-1], weight.shape[1], f"linear: x {show(x.shape)} has {x.shape[-1]} features "
+                      f"but weight {show(weight.shape)} takes {weight.shape[1]}")
         if bias is not None:
             if bias.rank != 1:
                 raise ShapeError(f"linear: bias must be (out,), found {show(bias.shape)}")

@@ -2,8 +2,8 @@
 
 x is (time, batch, features); weight_ih (gates * hidden, features), weight_hh (gates * hidden, hidden), biases (gates * hidden,) with the
 gates one after the other in torch's order. `sequence_lens` (batch,) says how many steps of each sample count: later ones give 0 and
-leave the state alone. `reverse` goes from the last step to the first. `clip` limits what enters the activations to [-clip, clip] (the LSTM's
-hidden_activation, which takes the cell, is left out, as in onnxruntime).
+leave the state alone. `reverse` goes from the last step to the first. `clip` limits what enters the activations to [-clip, clip]
+(the LSTM's hidden_activation, which takes the cell, is left out, as in onnxruntime).
 f16 and bf16 are computed in f32, also from step to step.
 """
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import OnemlirError, ShapeError
 from ..attributes import Choice
-from ..declare import Attr, Floating, Index, Op, Operand, OptionalOperand, Pure, Result
+from ..declare import Attr, Floating, Index, Op, Operand, OptionalOperand, Result
 from ..shapes import require_equal, show, TensorType
 from .elementwise import quiet, wide
 
@@ -64,8 +64,8 @@ class RecurrentLayer(Op, abstract=True):
                              f"found {show(x.shape)}, {show(weight_ih.shape)}, {show(weight_hh.shape)}")
         hidden = weight_hh.shape[1]
         rows = hidden * cls.gates
-        require_equal(x.shape[2], weight_ih.shape[1],
-                      f"{cls.opname}: x {show(x.shape)} has {x.shape[2]} features but weight_ih {show(weight_ih.shape)} takes {weight_ih.shape[1]}")
+        require_equal(x.shape[2], weight_ih.shape[1], f"{cls.opname}: x {show(x.shape)} has {x.shape[2]} features "
+                      f"but weight_ih {show(weight_ih.shape)} takes {weight_ih.shape[1]}")
         for name, operand in (("weight_ih", weight_ih), ("weight_hh", weight_hh), *biases.items()):
             if operand is not None:
                 cls.require_shape(name, operand, (rows, *operand.shape[1:]) if name.startswith("weight") else (rows,))

@@ -51,8 +51,9 @@ def glu(x, axis: int = -1) -> Tensor:
     if isinstance(size, int) and size % 2:
         raise ShapeError(f"glu: axis {axis} of shape {x.shape} must have an even size to be halved, found {size}")
     half = size // 2
+    before, after = (0,) * axis, (0,) * (x.ndim - axis - 1)
     shape = (*x.shape[:axis], half, *x.shape[axis + 1:])
-    first, second = (om.slice(x, starts=(0,) * axis + (start,) + (0,) * (x.ndim - axis - 1), shape=shape, steps=(1,) * x.ndim) for start in (0, half))
+    first, second = (om.slice(x, starts=(*before, start, *after), shape=shape, steps=(1,) * x.ndim) for start in (0, half))
     return first * om.sigmoid(second)
 
 

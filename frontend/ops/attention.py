@@ -2,14 +2,15 @@
 from __future__ import annotations
 
 from ..tensor import Tensor
-from .declared import declared as om
+from .creation import full
+from .declared import as_tensor, declared as om
 from .random import dropout
 
 __all__ = ["scaled_dot_product_attention"]
 
 
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
-                                 enable_gqa: bool = False) -> Tensor:
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p: float = 0.0, is_causal: bool = False,
+                                 scale: float | None = None, enable_gqa: bool = False) -> Tensor:
     """softmax(query @ key^T * scale + mask) @ value.
 
     query: (..., L, E), key: (..., S, E), value: (..., S, V); result (..., L, V). attn_mask broadcasts to (..., L, S): bool (True takes
@@ -24,9 +25,6 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p: f
 
 def _with_dropout(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa) -> Tensor:
     """The weights come from attention over the rows of the identity matrix; then some of them are dropped."""
-    from .creation import full
-    from .declared import as_tensor
-
     key, value = as_tensor(key), as_tensor(value)
     length = key.shape[-2]
     place = om.iota(size=(length,))

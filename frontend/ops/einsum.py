@@ -121,7 +121,8 @@ def diagonal(term: Term, first: int, second: int, equation: str) -> Term:
     With n more elements at its end, the matrix has rows of n + 1 elements, and the diagonal is their first column.
     """
     x, n = term.tensor, term.tensor.shape[first]
-    equal_sizes(n, x.shape[second], f"einsum: '{term.labels[first]}' in '{equation}' is {n} and {x.shape[second]} in one operand of shape {x.shape}")
+    equal_sizes(n, x.shape[second],
+                f"einsum: '{term.labels[first]}' in '{equation}' is {n} and {x.shape[second]} in one operand of shape {x.shape}")
     rest = tuple(axis for axis in range(x.ndim) if axis not in (first, second))
     x = om.transpose(x, axes=(*rest, first, second))
     shape = x.shape[:-2]
@@ -162,7 +163,8 @@ def sum_out(term: Term, keep) -> Term:
 
 def contract(x: Term, y: Term, later: set[str]) -> Term:
     """The product of two terms, summed over labels that nothing later needs."""
-    x, y = sum_out(x, later | {label for label in y.labels if y.has(label)}), sum_out(y, later | {label for label in x.labels if x.has(label)})
+    needed_of_x, needed_of_y = (later | {label for label in other.labels if other.has(label)} for other in (y, x))
+    x, y = sum_out(x, needed_of_x), sum_out(y, needed_of_y)
     x, y = sum_out(x, later | set(y.labels)), sum_out(y, later | set(x.labels))
     shared = [label for label in x.labels if label in y.labels]
     batch = [label for label in shared if label in later]

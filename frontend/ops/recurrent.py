@@ -17,8 +17,8 @@ from .random import dropout as drop
 __all__ = ["gru", "lstm", "rnn"]
 
 
-def rnn(x, weights: Sequence, h0=None, *, activation: str = "tanh", num_layers: int = 1, bidirectional: bool = False, batch_first: bool = False,
-        dropout: float = 0.0, training: bool = False, sequence_lens=None, **options) -> tuple[Tensor, Tensor]:
+def rnn(x, weights: Sequence, h0=None, *, activation: str = "tanh", num_layers: int = 1, bidirectional: bool = False,
+        batch_first: bool = False, dropout: float = 0.0, training: bool = False, sequence_lens=None, **options) -> tuple[Tensor, Tensor]:
     """The outputs of the last layer and the last states: (y, h).
 
     h[t] = activation(W_ih x[t] + b_ih + W_hh h[t-1] + b_hh), activation "tanh" or "relu". Source: torch, ``nn.RNN``.
@@ -34,8 +34,8 @@ def gru(x, weights: Sequence, h0=None, *, num_layers: int = 1, bidirectional: bo
     return network.run(x, weights, (h0,), sequence_lens, **options)
 
 
-def lstm(x, weights: Sequence, states=None, *, num_layers: int = 1, bidirectional: bool = False, batch_first: bool = False, dropout: float = 0.0,
-         training: bool = False, sequence_lens=None, **options) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+def lstm(x, weights: Sequence, states=None, *, num_layers: int = 1, bidirectional: bool = False, batch_first: bool = False,
+         dropout: float = 0.0, training: bool = False, sequence_lens=None, **options) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """The outputs of the last layer and the last states: (y, (h, c)); states: (h0, c0). Formula: `lstm_layer`. Source: torch, ``nn.LSTM``."""
     network = Network(om.lstm_layer, 2, num_layers, bidirectional, batch_first, dropout, training)
     y, *states = network.run(x, weights, (None, None) if states is None else states, sequence_lens, **options)
@@ -45,7 +45,8 @@ def lstm(x, weights: Sequence, states=None, *, num_layers: int = 1, bidirectiona
 class Network:
     """Layers and directions around one layer op that has `state_count` states."""
 
-    def __init__(self, layer: Callable, state_count: int, num_layers: int, bidirectional: bool, batch_first: bool, dropout: float, training: bool):
+    def __init__(self, layer: Callable, state_count: int, num_layers: int, bidirectional: bool, batch_first: bool, dropout: float,
+                 training: bool):
         self.layer, self.state_count, self.num_layers = layer, state_count, num_layers
         self.directions = 2 if bidirectional else 1
         self.batch_first, self.dropout, self.training = batch_first, dropout, training

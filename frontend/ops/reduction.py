@@ -10,8 +10,10 @@ from ...dialect import dtypes
 from ..tensor import Tensor
 from .declared import as_tensor, declared as om
 
-__all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "cumprod", "cumsum", "logsumexp", "max", "mean", "min", "norm", "normalize", "prod", "std",
-           "sum", "var"]
+__all__ = [
+    "all", "any", "argmax", "argmin", "count_nonzero", "cumprod", "cumsum", "logsumexp", "max", "mean", "min", "norm", "normalize", "prod",
+    "std", "sum", "var",
+]
 
 
 def sum(x, axis=None, keepdims: bool = False, *, dtype=None) -> Tensor:
@@ -55,9 +57,10 @@ def logsumexp(x, axis=None, keepdims: bool = False) -> Tensor:
 
 
 def norm(x, ord: float = 2, axis=None, keepdims: bool = False) -> Tensor:
-    """The vector norm sum(|x|^ord)^(1/ord), over all axes as one vector for axis None; ord inf, -inf: the largest, smallest |x|; 0: how many are not 0.
+    """The vector norm sum(|x|^ord)^(1/ord), over all axes as one vector for axis None.
 
-    Integers and bool give f64. ShapeError for an empty axis with an infinite ord. Source: array API, ``linalg.vector_norm``.
+    ord inf and -inf: the largest and smallest |x|; 0: how many elements are not 0. Integers and bool give f64. ShapeError for an empty
+    axis with an infinite ord. Source: array API, ``linalg.vector_norm``.
     """
     return om.norm(_floating(x), axis=axis, keepdims=keepdims, ord=ord)
 

@@ -41,7 +41,8 @@ CASES = {
     "prelu one": (lambda x: ops.prelu(x, np.array([0.3])), lambda x: F.prelu(x, torch.tensor([0.3], dtype=x.dtype))),
 }
 COMPOSITE = [name for name in CASES if name not in ("relu", "sigmoid", "tanh")]
-DTYPES = {"float64": (torch.float64, 1e-12), "float32": (torch.float32, 2e-6), "float16": (torch.float16, 2e-3), "bfloat16": (torch.bfloat16, 1.6e-2)}
+DTYPES = {"float64": (torch.float64, 1e-12), "float32": (torch.float32, 2e-6), "float16": (torch.float16, 2e-3),
+          "bfloat16": (torch.bfloat16, 1.6e-2)}
 
 
 def as_torch(x: np.ndarray, name: str) -> torch.Tensor:
@@ -83,11 +84,13 @@ def test_empty_and_single(name, shape, assert_decomposes):
 @pytest.mark.parametrize("shape", [(1,), (3,)])
 def test_prelu_channels(shape):
     x, weight = np.random.default_rng(0).standard_normal((3, 3, 3)).astype(np.float32), np.array([0.1, 0.2, 0.3], np.float32)[:shape[0]]
-    np.testing.assert_allclose(ops.prelu(tensor(x), tensor(weight)).numpy(), F.prelu(torch.tensor(x), torch.tensor(weight)).numpy(), rtol=1e-6)
+    np.testing.assert_allclose(ops.prelu(tensor(x), tensor(weight)).numpy(), F.prelu(torch.tensor(x), torch.tensor(weight)).numpy(),
+                               rtol=1e-6)
 
 
 def test_prelu_broadcast_as_onnx(assert_decomposes):
-    x, slope = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32), np.random.default_rng(1).standard_normal((3, 1)).astype(np.float32)
+    rng = np.random.default_rng(0)
+    x, slope = rng.standard_normal((2, 3, 4)).astype(np.float32), rng.standard_normal((3, 1)).astype(np.float32)
     expected = one_node("PRelu", x, slope)
     np.testing.assert_allclose(ops.prelu(tensor(x), tensor(slope)).numpy(), expected, rtol=1e-6)
     assert_decomposes(ops.prelu, [x, slope], [x[:1], slope], {"x": ("batch", None, None)})

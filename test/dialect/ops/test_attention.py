@@ -39,8 +39,9 @@ CASES = {
 
 
 def call(function, arrays, options, make):
-    options = {k: make(v.astype(arrays[0].dtype) if v.dtype.kind == "f" else v) if isinstance(v, np.ndarray) else v for k, v in options.items()}
-    return function(*map(make, arrays), **options)
+    def operand(value):
+        return make(value if value.dtype == bool else value.astype(arrays[0].dtype)) if isinstance(value, np.ndarray) else value
+    return function(*map(make, arrays), **{name: operand(value) for name, value in options.items()})
 
 
 @pytest.mark.parametrize("dtype, tolerance", [("float64", 1e-12), ("float32", 1e-5), ("float16", 2e-3)])
@@ -63,7 +64,8 @@ def test_decomposition(name, dtype, assert_decomposes):
     tolerance = 1e-5 if dtype == "float32" else 2e-3
     assert_decomposes(function, arrays, rtol=tolerance, atol=tolerance)
     if options.get("attn_mask") is not ADDED:    # whose batch is fixed
-        assert_decomposes(function, arrays, [a[:1] for a in arrays], {name: ("batch", None, None, None) for name in "qkv"}, rtol=tolerance, atol=tolerance)
+        axes = {name: ("batch", None, None, None) for name in "qkv"}
+        assert_decomposes(function, arrays, [a[:1] for a in arrays], axes, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("options", [{}, {"is_causal": True}])

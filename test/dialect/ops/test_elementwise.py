@@ -15,12 +15,14 @@ from onemlir.frontend.tensor import tensor
 bf16 = ml_dtypes.bfloat16
 FLOATS = ["float16", "float32", "float64"]
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-BINARY = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "floor_divide": np.floor_divide, "remainder": np.remainder, "fmod": np.fmod,
+BINARY = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "floor_divide": np.floor_divide, "remainder": np.remainder,
+          "fmod": np.fmod,
           "maximum": np.maximum, "minimum": np.minimum, "divide": np.divide}
 COMPARISONS = {"equal": np.equal, "not_equal": np.not_equal, "less": np.less, "less_equal": np.less_equal, "greater": np.greater,
                "greater_equal": np.greater_equal}
 UNARY = {"negative": np.negative, "abs": np.abs, "sign": np.sign, "square": np.square}
-FLOAT_UNARY = {"sqrt": np.sqrt, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
+FLOAT_UNARY = {"sqrt": np.sqrt, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
+               "log1p": np.log1p,
                "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh,
                "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh}
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 2.5, 7.25, -7.25, 1e-3, np.inf, -np.inf, np.nan]
@@ -203,7 +205,8 @@ def test_error_functions():
     x = np.linspace(-6, 6, 49)
     np.testing.assert_allclose(ops.erf(tensor(x)).numpy(), [math.erf(v) for v in x], rtol=1e-15)
     np.testing.assert_allclose(ops.erfc(tensor(x)).numpy(), [math.erfc(v) for v in x], rtol=1e-15)
-    np.testing.assert_allclose(ops.logit(tensor([0.0, 0.3, 1.0]), eps=0.1).numpy(), torch.logit(torch.tensor([0.0, 0.3, 1.0]), eps=0.1).numpy(), rtol=1e-6)
+    np.testing.assert_allclose(ops.logit(tensor([0.0, 0.3, 1.0]), eps=0.1).numpy(),
+                               torch.logit(torch.tensor([0.0, 0.3, 1.0]), eps=0.1).numpy(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("call, error, words", [

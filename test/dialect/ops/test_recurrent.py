@@ -25,7 +25,8 @@ def weights_of(network):
     return [tuple(w.detach().numpy() for w in group) for group in network.all_weights]
 
 
-@pytest.mark.parametrize("options", [{}, {"num_layers": 2}, {"bidirectional": True}, {"num_layers": 2, "bidirectional": True, "batch_first": True},
+@pytest.mark.parametrize("options", [{}, {"num_layers": 2}, {"bidirectional": True},
+                                     {"num_layers": 2, "bidirectional": True, "batch_first": True},
                                      {"bias": False}])
 @pytest.mark.parametrize("given_states", [False, True])
 @pytest.mark.parametrize("single", [False, True])
@@ -51,7 +52,8 @@ def test_recorded_with_symbolic_axes(kind):
     network = torch_network(kind, num_layers=2, bidirectional=True)
     weights = weights_of(network)
     x = RNG.standard_normal((TIME, BATCH, FEATURES))
-    program = record(lambda x: getattr(ops, kind)(x, weights, num_layers=2, bidirectional=True)[0], [x[:2, :1]], {}, ("time", "batch", None), "error", {}).program
+    program = record(lambda x: getattr(ops, kind)(x, weights, num_layers=2, bidirectional=True)[0], [x[:2, :1]], {},
+                     ("time", "batch", None), "error", {}).program
     assert program.outputs[0].shape == ("time", "batch", 2 * HIDDEN)
     got, = Interpreter(program.weights).run(program.main, [x])
     np.testing.assert_allclose(got, network(torch.tensor(x))[0].detach().numpy(), rtol=1e-10, atol=1e-12)
@@ -159,7 +161,8 @@ def plain(**replaced):
     (lambda: ops.lstm_layer(**plain(), clip=0), OnemlirError, ["clip", "0"]),
     (lambda: ops.lstm_layer(**plain(), activation="sine"), OnemlirError, ["activation", "'tanh'", "'sine'"]),
     (lambda: ops.lstm(np.ones((5, 3, 4)), [(np.ones((8, 4)), np.ones((8, 2)))], num_layers=2), OnemlirError, ["2 layers", "found 1"]),
-    (lambda: ops.lstm(np.ones((5, 3, 4)), [(np.ones((8, 4)), np.ones((8, 2)))], (np.ones((3, 2)), None)), ShapeError, ["initial states", "(3, 2)"]),
+    (lambda: ops.lstm(np.ones((5, 3, 4)), [(np.ones((8, 4)), np.ones((8, 2)))], (np.ones((3, 2)), None)), ShapeError,
+     ["initial states", "(3, 2)"]),
     (lambda: ops.gru(np.ones(4), []), ShapeError, ["(time, batch, features)", "(4,)"]),
 ])
 def test_refused(call, error, words):

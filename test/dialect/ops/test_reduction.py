@@ -16,7 +16,8 @@ from onemlir.frontend.tracer import record
 
 bf16 = ml_dtypes.bfloat16
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-NUMPY = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "mean": np.mean, "var": np.var, "std": np.std, "any": np.any, "all": np.all,
+NUMPY = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "mean": np.mean, "var": np.var, "std": np.std, "any": np.any,
+         "all": np.all,
          "count_nonzero": np.count_nonzero}
 SUMS = ("sum", "prod", "mean", "var", "std", "any", "all", "count_nonzero")
 
@@ -52,7 +53,8 @@ def test_extremes_equal_numpy(case, name):
 
 
 @pytest.mark.parametrize("name", ["max", "min", "sum", "prod", "mean", "argmax", "argmin", "any", "all", "logsumexp", "norm"])
-@pytest.mark.parametrize("values", [[1, np.nan, 3], [np.nan, np.nan, 1], [np.inf, 1, -np.inf], [-np.inf, -np.inf], [np.inf, np.inf, 1], [-0.0, 0.0]])
+@pytest.mark.parametrize("values", [[1, np.nan, 3], [np.nan, np.nan, 1], [np.inf, 1, -np.inf], [-np.inf, -np.inf], [np.inf, np.inf, 1],
+                                    [-0.0, 0.0]])
 @pytest.mark.parametrize("dtype", ["float32", "float16", bf16])
 def test_special_values(name, values, dtype):
     x = np.array(values).astype(dtype)
@@ -100,7 +102,8 @@ def test_normalize_equals_torch(p, axis):
 
 
 @settings(max_examples=80, deadline=None)
-@given(hnp.arrays("float32", hnp.array_shapes(max_dims=3, max_side=4), elements=st.sampled_from([0.0, 1.0, 2.0, np.nan, np.inf, -np.inf])), st.data())
+@given(hnp.arrays("float32", hnp.array_shapes(max_dims=3, max_side=4), elements=st.sampled_from([0.0, 1.0, 2.0, np.nan, np.inf, -np.inf])),
+       st.data())
 def test_positions_equal_numpy(x, data):
     axis = data.draw(st.none() | st.integers(-x.ndim, x.ndim - 1))
     keepdims = data.draw(st.booleans())
@@ -141,7 +144,8 @@ def test_flat_accumulation_and_dtype():
 DECOMPOSED = {
     "mean": ops.mean, "var": ops.var, "std": ops.std, "logsumexp": ops.logsumexp, "norm": ops.norm,
     "var 1": lambda x, **k: ops.var(x, correction=1, **k), "std 2.5": lambda x, **k: ops.std(x, correction=2.5, **k),
-    "norm 0": lambda x, **k: ops.norm(x, 0, **k), "norm 1": lambda x, **k: ops.norm(x, 1, **k), "norm 3": lambda x, **k: ops.norm(x, 3, **k),
+    "norm 0": lambda x, **k: ops.norm(x, 0, **k), "norm 1": lambda x, **k: ops.norm(x, 1, **k),
+    "norm 3": lambda x, **k: ops.norm(x, 3, **k),
     "norm inf": lambda x, **k: ops.norm(x, np.inf, **k), "norm -inf": lambda x, **k: ops.norm(x, -np.inf, **k),
 }
 

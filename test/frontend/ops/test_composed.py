@@ -10,12 +10,19 @@ from onemlir.frontend import ops
 from onemlir.frontend.tensor import Tensor, tensor
 from onemlir.frontend.tracer import record
 
-X = np.concatenate([np.random.default_rng(0).standard_normal(18) * 3, [0.0, -0.0, 0.5, -0.5, 200.0, -200.0, np.inf, -np.inf, np.nan, 1.0]]).reshape(7, 4)
+SPECIAL = [0.0, -0.0, 0.5, -0.5, 200.0, -200.0, np.inf, -np.inf, np.nan, 1.0]
+X = np.concatenate([np.random.default_rng(0).standard_normal(18) * 3, SPECIAL]).reshape(7, 4)
 ACTIVATIONS = {
-    "glu": (ops.glu, F.glu), "glu 1": (lambda x: ops.glu(x[:6], axis=0), lambda x: F.glu(x[:6], 0)), "hardtanh": (ops.hardtanh, F.hardtanh),
-    "hardtanh 2": (lambda x: ops.hardtanh(x, -2, 0.5), lambda x: F.hardtanh(x, -2, 0.5)), "logsigmoid": (ops.logsigmoid, F.logsigmoid),
-    "hardshrink": (ops.hardshrink, F.hardshrink), "softshrink": (ops.softshrink, F.softshrink), "tanhshrink": (ops.tanhshrink, F.tanhshrink),
-    "softmin": (ops.softmin, lambda x: F.softmin(x, -1)), "threshold": (lambda x: ops.threshold(x, 0.5, 9.0), lambda x: F.threshold(x, 0.5, 9.0)),
+    "glu": (ops.glu, F.glu),
+    "glu 1": (lambda x: ops.glu(x[:6], axis=0), lambda x: F.glu(x[:6], 0)),
+    "hardtanh": (ops.hardtanh, F.hardtanh),
+    "hardtanh 2": (lambda x: ops.hardtanh(x, -2, 0.5), lambda x: F.hardtanh(x, -2, 0.5)),
+    "logsigmoid": (ops.logsigmoid, F.logsigmoid),
+    "hardshrink": (ops.hardshrink, F.hardshrink),
+    "softshrink": (ops.softshrink, F.softshrink),
+    "tanhshrink": (ops.tanhshrink, F.tanhshrink),
+    "softmin": (ops.softmin, lambda x: F.softmin(x, -1)),
+    "threshold": (lambda x: ops.threshold(x, 0.5, 9.0), lambda x: F.threshold(x, 0.5, 9.0)),
 }
 
 
@@ -26,12 +33,32 @@ def test_activation_equals_torch(name):
 
 
 RECORDED = {
-    "glu": ops.glu, "logsigmoid": ops.logsigmoid, "hardshrink": ops.hardshrink, "argmax": ops.argmax, "argmin keepdims": lambda x: ops.argmin(x, keepdims=True),
-    "cumsum": ops.cumsum, "any": ops.any, "all 1": lambda x: x.all(axis=1), "count_nonzero": ops.count_nonzero, "normalize": ops.normalize,
-    "clip": lambda x: x.clip(-1, x.mean()), "hypot": lambda x: ops.hypot(x, 2.0), "logaddexp": lambda x: ops.logaddexp(x, x[0]), "isclose": lambda x: ops.isclose(x, 1.0),
-    "nan_to_num": ops.nan_to_num, "cbrt": ops.cbrt, "floor": ops.floor, "round": lambda x: ops.round(x, 1), "signbit": ops.signbit, "outer": lambda x: ops.outer(x[0], x),
-    "sum dtype": lambda x: ops.sum(x, 0, dtype="float64"), "logical": lambda x: ops.logical_xor(x, x > 1), "int mean": lambda x: (x > 0).astype("int32").mean(),
-    "vecdot": lambda x: ops.vecdot(x, x, axis=0), "tensordot": lambda x: ops.tensordot(x, x, ((0,), (0,))), "methods": lambda x: x.reshape(-1).unsqueeze(0).T.sum(),
+    "glu": ops.glu,
+    "logsigmoid": ops.logsigmoid,
+    "hardshrink": ops.hardshrink,
+    "argmax": ops.argmax,
+    "argmin keepdims": lambda x: ops.argmin(x, keepdims=True),
+    "cumsum": ops.cumsum,
+    "any": ops.any,
+    "all 1": lambda x: x.all(axis=1),
+    "count_nonzero": ops.count_nonzero,
+    "normalize": ops.normalize,
+    "clip": lambda x: x.clip(-1, x.mean()),
+    "hypot": lambda x: ops.hypot(x, 2.0),
+    "logaddexp": lambda x: ops.logaddexp(x, x[0]),
+    "isclose": lambda x: ops.isclose(x, 1.0),
+    "nan_to_num": ops.nan_to_num,
+    "cbrt": ops.cbrt,
+    "floor": ops.floor,
+    "round": lambda x: ops.round(x, 1),
+    "signbit": ops.signbit,
+    "outer": lambda x: ops.outer(x[0], x),
+    "sum dtype": lambda x: ops.sum(x, 0, dtype="float64"),
+    "logical": lambda x: ops.logical_xor(x, x > 1),
+    "int mean": lambda x: (x > 0).astype("int32").mean(),
+    "vecdot": lambda x: ops.vecdot(x, x, axis=0),
+    "tensordot": lambda x: ops.tensordot(x, x, ((0,), (0,))),
+    "methods": lambda x: x.reshape(-1).unsqueeze(0).T.sum(),
     "mean of size": lambda x: x.sum(axis=0) / x.shape[0],
 }
 

@@ -37,8 +37,10 @@ def test_einsum_equals_numpy(equation, dtype):
 
 @pytest.mark.parametrize("equation, shapes", [
     ("...ab,...bc->...ac", [(2, 3, 4), (4, 5)]), ("...ab,...bc->...ac", [(6, 1, 3, 4), (2, 4, 5)]), ("...a->...", [(2, 3, 4)]),
-    ("a...b,b...->a...", [(2, 3, 4), (4, 3)]), ("...,...", [(2, 3), (3,)]), ("...a,...a", [(2, 1, 3), (5, 3)]), ("a...a->...a", [(3, 2, 3)]),
-    ("...ab->...ba", [(2, 3)]), ("ab...,b...->...a", [(2, 3, 4), (3, 4)]), ("... a b -> ... b a", [(2, 3, 4)]), ("b...,a->...ab", [(2, 3), (4,)]),
+    ("a...b,b...->a...", [(2, 3, 4), (4, 3)]), ("...,...", [(2, 3), (3,)]), ("...a,...a", [(2, 1, 3), (5, 3)]),
+    ("a...a->...a", [(3, 2, 3)]),
+    ("...ab->...ba", [(2, 3)]), ("ab...,b...->...a", [(2, 3, 4), (3, 4)]), ("... a b -> ... b a", [(2, 3, 4)]),
+    ("b...,a->...ab", [(2, 3), (4,)]),
     ("ab,b->a", [(2, 3), (1,)]), ("ab,ab->a", [(2, 1), (2, 3)]), ("ab,ab->ab", [(2, 1), (1, 3)]), ("ab,bc->ac", [(0, 2), (2, 3)]),
     ("ab,bc->ac", [(3, 0), (0, 2)]), ("aa->a", [(0, 0)]), ("...ii->...i", [(2, 3, 3)]), ("ab,bc,bd->cd", [(2, 1), (3, 4), (1, 2)]),
 ])
@@ -73,17 +75,16 @@ def test_einsum_takes_lists_and_promotes():
     assert ops.einsum("ab,bc", y.T.astype(ml_dtypes.bfloat16), y.astype(ml_dtypes.bfloat16)).dtype == ml_dtypes.bfloat16
 
 
-RECORDED = [("aab,b->ab", "float32"), ("aa->", "float32"), ("eab,ebc->eac", "float32"), ("ab,bc,cd->ad", "float32"), ("abc,cb->ac", "int32"),
+RECORDED = [("aab,b->ab", "float32"), ("aa->", "float32"), ("eab,ebc->eac", "float32"), ("ab,bc,cd->ad", "float32"),
+            ("abc,cb->ac", "int32"),
             ("a,b->ab", "float32"), ("ab,ab->", "float32"), ("ba,bc->ca", "float32")]
 
 
 @pytest.mark.parametrize("equation, dtype", RECORDED)
 def test_einsum_records_symbolic_axes(equation, dtype):
     examples, inputs = arrays_for(equation, dtype), arrays_for(equation, dtype, {c: n + 2 for c, n in SIZES.items()}, seed=1)
-    labels = equation.split("->")[0].split(",")
-    axes = {name: tuple(labels[i]) for i, name in enumerate("xyz"[:len(labels)])}
-    function = {1: lambda x: ops.einsum(equation, x), 2: lambda x, y: ops.einsum(equation, x, y), 3: lambda x, y, z: ops.einsum(equation, x, y, z)}[len(labels)]
-    program = record(function, examples, {}, axes, "error", {}).program
+    axes = tuple(map(tuple, equation.split("->")[0].split(",")))
+    program = record(lambda *xs: ops.einsum(equation, *xs), examples, {}, axes, "error", {}).program
     got, = Interpreter(program.weights).run(program.main, inputs)
     np.testing.assert_allclose(got, np.einsum(equation, *inputs))
 
@@ -112,7 +113,8 @@ def test_einsum_refuses(equation, shapes, error, words):
     assert all(word in str(caught.value) for word in words), caught.value
 
 
-@pytest.mark.parametrize("x, y", [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((), (2, 3)), ((2, 3), ()), ((2, 5, 3), (4, 3, 6)), ((3,), (4, 3, 6))])
+@pytest.mark.parametrize("x, y", [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((), (2, 3)), ((2, 3), ()),
+                                  ((2, 5, 3), (4, 3, 6)), ((3,), (4, 3, 6))])
 def test_dot_equals_numpy(x, y):
     a, b = np.random.default_rng(0).standard_normal(x), np.random.default_rng(1).standard_normal(y)
     np.testing.assert_allclose(ops.dot(a, b).numpy(), np.dot(a, b), rtol=1e-12)
@@ -120,7 +122,8 @@ def test_dot_equals_numpy(x, y):
 
 @pytest.mark.parametrize("axes", [0, 1, 2, ((2, 0), (1, 0)), ((-1,), (-2,)), (1, 1), ((), ())])
 def test_tensordot_equals_numpy(axes):
-    shapes = {2: [(2, 3, 4), (3, 4, 5)], 1: [(2, 3, 4), (4, 2, 5)], ((2, 0), (1, 0)): [(2, 3, 4), (2, 4, 5)], ((-1,), (-2,)): [(2, 3, 4), (2, 4, 5)],
+    shapes = {2: [(2, 3, 4), (3, 4, 5)], 1: [(2, 3, 4), (4, 2, 5)], ((2, 0), (1, 0)): [(2, 3, 4), (2, 4, 5)],
+              ((-1,), (-2,)): [(2, 3, 4), (2, 4, 5)],
               (1, 1): [(2, 3, 4), (2, 3, 5)]}.get(axes, [(2, 3), (4,)])
     a, b = (np.random.default_rng(0).standard_normal(s) for s in shapes)
     np.testing.assert_allclose(ops.tensordot(a, b, axes).numpy(), np.tensordot(a, b, axes), rtol=1e-12)
@@ -136,7 +139,8 @@ def test_outer_inner_vecdot():
     assert ops.vecdot(np.ones(3, np.int8), np.ones(3, np.int8)).dtype == np.int8
 
 
-@pytest.mark.parametrize("x, y", [((2, 3), (3, 4)), ((3,), (3,)), ((5, 2, 3), (3,)), ((3,), (5, 3, 2)), ((6, 1, 2, 3), (5, 3, 4)), ((2, 0), (0, 3)), ((0, 2), (2, 3))])
+@pytest.mark.parametrize("x, y", [((2, 3), (3, 4)), ((3,), (3,)), ((5, 2, 3), (3,)), ((3,), (5, 3, 2)), ((6, 1, 2, 3), (5, 3, 4)),
+                                  ((2, 0), (0, 3)), ((0, 2), (2, 3))])
 @pytest.mark.parametrize("dtype", ["float64", "int8", "uint16", "float16"])
 def test_matmul_equals_numpy(x, y, dtype):
     a, b = (np.random.default_rng(0).integers(0, 4, s).astype(dtype) for s in (x, y))
@@ -148,8 +152,7 @@ def test_matmul_equals_numpy(x, y, dtype):
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 1e-5), (torch.float16, 1e-3), (torch.bfloat16, 8e-3)])
 def test_linear_equals_torch(dtype, tolerance):
     x, w, b = (torch.randn(*s, generator=torch.Generator().manual_seed(0)).to(dtype) for s in ((2, 5, 8), (3, 8), (3,)))
-    ours = [np.asarray(t.float().numpy(), ml_dtypes.bfloat16 if dtype == torch.bfloat16 else t.float().numpy().dtype if dtype == torch.float32 else np.float16)
-            for t in (x, w, b)]
+    ours = [t.float().numpy().astype(str(dtype).removeprefix("torch.")) for t in (x, w, b)]
     for count in (2, 3):
         expected = torch.nn.functional.linear(x, w, b if count == 3 else None).float().numpy()
         np.testing.assert_allclose(ops.linear(*ours[:count]).numpy().astype(np.float32), expected, rtol=tolerance, atol=tolerance)

@@ -59,8 +59,9 @@ def _groups(values, count: int):
 def _sum_of(groups):
     """Pairwise sum, lane by lane, of the copies' accumulators."""
     while len(groups) > 1:
-        half = len(groups) // 2
-        groups = [[b.plus(x, y) for x, y in zip(groups[i], groups[i + half])] for i in range(half)]
+        half = (len(groups) + 1) // 2
+        pairs = zip(groups, groups[half:])
+        groups = [[b.plus(x, y) for x, y in zip(*pair)] for pair in pairs] + groups[len(groups) // 2 : half]
     return groups[0]
 
 

@@ -50,14 +50,17 @@ def as_matrix(build, x: TensorValue, left: bool) -> TensorValue:
     return TensorValue(build.reshape(x.value, x.type, type), type, x.constant)
 
 
-def multiply(build, x: TensorValue, y: TensorValue, result: TensorType, columns: bool = False) -> ir.Value:
-    """Batched product with broadcast batch axes; iteration space (batch..., m, n, k). With `columns`, y is (..., n, k)."""
+def multiply(build, x: TensorValue, y: TensorValue, result: TensorType, columns: bool = False, packed: ir.Value | None = None) -> ir.Value:
+    """Batched product with broadcast batch axes; iteration space (batch..., m, n, k). With `columns`, y is (..., n, k).
+
+    packed: what `pack_weight` has made of y, where that was done outside of a loop.
+    """
     rank = result.rank
     dims = [ir.AffineExpr.get_dim(i) for i in range(rank + 1)]
     m, n, k = dims[rank - 2], dims[rank - 1], dims[rank]
     inputs = [x.value, y.value]
     maps = [_access(x, (m, k), result), _access(y, (n, k) if columns else (k, n), result)]
-    packed = pack_weight(build, y, columns)
+    packed = pack_weight(build, y, columns) if packed is None else packed
     if packed is not None:
         inputs.append(packed)
         maps.append(ir.AffineMap.get(rank + 1, 0, [ir.AffineExpr.get_constant(0)] * 3))

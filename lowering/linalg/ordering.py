@@ -40,14 +40,14 @@ def comes_before(build, dtype, descending: bool) -> Callable[[ir.Value, ir.Value
     return before
 
 
-def store_at(buffer: ir.Value, place: ir.Value, value: ir.Value) -> None:
-    memref.StoreOp(value, buffer, [place])
+def store_at(buffer: ir.Value, places: Sequence[ir.Value], value: ir.Value) -> None:
+    memref.StoreOp(value, buffer, places)
 
 
 def merge_sort(build, order: ir.Value, spare: ir.Value, count: ir.Value, before: Callable) -> None:
     """Sort the positions 0, 1, … count - 1 into the buffer `order`, stable. `before(i, j)` compares the elements at two positions."""
     zero, one = build.const_index(0), build.const_index(1)
-    build.loop(zero, count, lambda i: store_at(order, i, i))
+    build.loop(zero, count, lambda i: store_at(order, [i], i))
     passes = scf.WhileOp([build.index], [one])
     head, body = passes.before.blocks.append(build.index), passes.after.blocks.append(build.index)
     with ir.InsertionPoint(head):
@@ -56,7 +56,7 @@ def merge_sort(build, order: ir.Value, spare: ir.Value, count: ir.Value, before:
         width = body.arguments[0]
         pair = arith.MulIOp(width, build.const_index(2)).result
         build.loop(zero, arith.CeilDivSIOp(count, pair).result, lambda i: _merge(build, order, spare, count, width, arith.MulIOp(i, pair).result, before))
-        build.loop(zero, count, lambda i: store_at(order, i, memref.LoadOp(spare, [i]).result))
+        build.loop(zero, count, lambda i: store_at(order, [i], memref.LoadOp(spare, [i]).result))
         scf.YieldOp([pair])
 
 
@@ -98,8 +98,6 @@ def sorted_lanes(build, x: TensorValue, axis: int, descending: bool, results: Se
                 store(outputs, load(position), at(k), position)
             build.loop(build.const_index(0), arith.MinSIOp(count, sizes[axis]).result, write)
         build.nest([size for a, size in enumerate(sizes) if a != axis], lane)
-        for buffer in (order, spare):
-            memref.DeallocOp(buffer)
     return build.imperative([x], results, body)
 
 

@@ -81,14 +81,6 @@ def om_linalg_to_loops(module: ir.Module) -> None:
     linalg_to_loops(module)
 
 
-@register_pass("om-bool-to-byte", builtin=True)
-def om_bool_to_byte(module: ir.Module) -> None:
-    """Store bool as bytes of 0 or 1."""
-    from .loops.bool_bytes import bool_to_byte
-
-    bool_to_byte(module)
-
-
 @register_pass("om-expand-math", builtin=True)
 def om_expand_math(module: ir.Module) -> None:
     """Replace transcendental functions by polynomials."""
@@ -118,7 +110,7 @@ STAGES = (
     Stage("linalg", ("om-decompose", "om-to-linalg", "canonicalize", "cse", "om-fuse-elementwise", "canonicalize", "cse")),
     Stage("prepare", ("om-attach-epilogues", "om-split-prepare", "canonicalize", "cse")),
     Stage("buffers", ("om-bufferize", "om-plan-memory")),
-    Stage("loops", ("om-linalg-to-loops", "om-bool-to-byte", "canonicalize", "cse")),
+    Stage("loops", ("om-linalg-to-loops", "canonicalize", "cse")),
     Stage("llvm", ("om-expand-math", "om-to-llvm")),
 )
 

@@ -4,6 +4,8 @@
 """
 from __future__ import annotations
 
+from typing import Iterator
+
 import numpy as np
 from mlir import ir
 from mlir.dialects import arith
@@ -17,6 +19,8 @@ STORED = {"memref.store": 0, "vector.store": 0, "vector.maskedstore": 3, "vector
 
 def widen_bits(module: ir.Module) -> None:
     with module.context, ir.Location.unknown():
+        if not any(_is_bits(value.type) for function in module.body.operations for value in _buffers(function.operation)):
+            return
         operations = walk(module.operation)
         for operation in operations:
             _widen_access(operation)
@@ -27,6 +31,17 @@ def widen_bits(module: ir.Module) -> None:
                 _widen_signature(operation)
             elif operation.name == "memref.global":
                 _widen_global(operation)
+
+
+def _buffers(operation: ir.Operation) -> Iterator[ir.Value]:
+    """Values of a function outside of its parallel loops, whose bodies make no buffers of bool."""
+    for region in operation.regions:
+        for block in region.blocks:
+            yield from block.arguments
+            for nested in block.operations:
+                yield from nested.results
+                if nested.operation.name != "scf.parallel":
+                    yield from _buffers(nested.operation)
 
 
 def _is_bits(type: ir.Type) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from .carried import carry_in_place
+from .carried import carry_in_place, copies_of_carried
 from .destinations import add_destinations
 from .fills import separate_fills
 from .functions import entry_functions, walk
+from .outputs import separate_empties, write_to_outputs
 
 CLEAN = ("func.func(resolve-shaped-type-result-dims)", "canonicalize", "cse")
-BEFORE = ("func.func(eliminate-empty-tensors,empty-tensor-to-alloc-tensor)",)
 BUFFERIZE = (
-    "one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map "
+    "func.func(empty-tensor-to-alloc-tensor),one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map "
     "unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops=true buffer-alignment=64}"
 )
 AFTER = ("canonicalize", "cse", "func.func(resolve-shaped-type-result-dims)", "canonicalize", "cse")
@@ -25,12 +25,17 @@ def bufferize(module: ir.Module) -> None:
     """
     with module.context, ir.Location.unknown():
         for function in entry_functions(module):
-            carry_in_place(function)
             add_destinations(function)
         run_passes(module, *CLEAN)
         separate_fills(module)
-        run_passes(module, *BEFORE, BUFFERIZE, *AFTER)
+        separate_empties(module)
+        for function in entry_functions(module):
+            write_to_outputs(function)
+            carry_in_place(function)
+        run_passes(module, BUFFERIZE)
+        copies_of_carried(module)
         drop_self_copies(module)
+        run_passes(module, *AFTER)
 
 
 def run_passes(module: ir.Module, *passes: str) -> None:

@@ -1,22 +1,24 @@
 """`om-carry-in-place`: what a loop carries stays in one buffer.
 
-    scf.yield %next                     %kept = bufferization.materialize_in_destination %next in %carried
-                                   ->   scf.yield %kept
+    scf.yield %next        ->        %kept = linalg.generic {om.carry} ins(%next) outs(%carried)      (a copy)
+                                     scf.yield %kept
 
-The copy vanishes where `%next` is computed in place. Without it a step that does not would allocate. Only where the size cannot change:
-it is static, `same_size` sees it, or the loop says so by the attribute `om.fixed_sizes`.
+An elementwise op that alone uses the old value writes its result over it, without a copy. Without this a step would allocate. Only where
+the size cannot change: it is static, `same_size` sees it, or the loop says so by the attribute `om.fixed_sizes`. Bufferization is free to
+decide otherwise where values would get lost (as in a swap), so this is never more than advice.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import bufferization
+from mlir.dialects import linalg, memref
 
 from .functions import walk
 from .same_size import Sizes
 
 FIXED_SIZES = "om.fixed_sizes"
+CARRY = "om.carry"
 
 
 @dataclass
@@ -79,9 +81,51 @@ def _fixed(carried: list[Carried], terminator: ir.Operation, sizes: Sizes, promi
 
 def _pin(terminator: ir.Operation, carried: Carried) -> None:
     value = terminator.operands[carried.position]
-    if value != carried.target:
-        kept = bufferization.MaterializeInDestinationOp(value.type, value, carried.target)
-        terminator.operands[carried.position] = kept.result
+    if value == carried.target or _write_over(value, carried.target):
+        return
+    terminator.operands[carried.position] = _copy(value, carried.target)
+
+
+def _write_over(value: ir.Value, target: ir.Value) -> bool:
+    """Let the op that makes the value write over the old one, if it is elementwise and nothing else reads the old one."""
+    maker = value.owner
+    if isinstance(maker, ir.Block) or maker.operation.name != "linalg.generic" or len(maker.operation.results) != 1:
+        return False
+    maker = maker.operation
+    last = len(maker.operands) - 1
+    start = maker.operands[last].owner
+    if isinstance(start, ir.Block) or start.operation.name != "tensor.empty" or not _is_elementwise(maker):
+        return False
+    if any(use.owner.operation != maker for use in target.uses) or maker.block != target.owner:
+        return False
+    maker.operands[last] = target
+    return True
+
+
+def _is_elementwise(generic: ir.Operation) -> bool:
+    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(generic.attributes["indexing_maps"])]
+    return all(m == ir.AffineMap.get_identity(m.n_dims) for m in maps)
+
+
+def _copy(value: ir.Value, target: ir.Value) -> ir.Value:
+    type = ir.RankedTensorType(value.type)
+    maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(ir.AffineMap.get_identity(type.rank))] * 2)
+    kinds = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * type.rank)
+    generic = linalg.GenericOp([type], [value], [target], maps, kinds)
+    generic.operation.attributes[CARRY] = ir.UnitAttr.get()
+    block = generic.operation.regions[0].blocks.append(type.element_type, type.element_type)
+    with ir.InsertionPoint(block):
+        linalg.YieldOp([block.arguments[0]])
+    return generic.operation.results[0]
+
+
+def copies_of_carried(module: ir.Module) -> None:
+    """After bufferization: these copies become `memref.copy`."""
+    for generic in walk(module.operation, "linalg.generic"):
+        if CARRY in generic.attributes:
+            with ir.InsertionPoint(generic), generic.location:
+                memref.CopyOp(*generic.operands)
+            generic.erase()
 
 
 def _terminator(block: ir.Block) -> ir.Operation:

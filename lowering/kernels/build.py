@@ -171,6 +171,13 @@ def less(a, b):
     return arith.cmpi(arith.CmpIPredicate.slt, value(a), value(b))
 
 
+def select(condition, a, b):
+    """One of two indices."""
+    if isinstance(condition, bool):
+        return a if condition else b
+    return arith.select(condition, value(a), value(b))
+
+
 # --- memory and vectors -----------------------------------------------------------------------------------------------------------
 
 

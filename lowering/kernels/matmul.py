@@ -64,6 +64,8 @@ def plan(shape: MatmulShape, element, accumulator, out, target: Target) -> Plan:
 def _rows_of_chunk(shape, height, width):
     """Many rows, so that B is read seldom; fewer where the panels alone give too few chunks. A known m is cut evenly if it can be."""
     panels = 4 if shape.n is None else max(1, -(-shape.n // width))
+    if shape.batch and not shape.a_shared:
+        panels = CHUNKS
     if shape.m is None:
         return height * max(FEWEST_ROW_TILES, min(ROW_TILES, ROW_TILES * panels // CHUNKS))
     wanted = -(-shape.m * panels // CHUNKS)

@@ -7,6 +7,7 @@ from mlir import ir
 
 from ..targets import Target, host
 from . import build as b
+from .transpose import transpose_square
 
 
 def accumulator_type(element):
@@ -71,7 +72,36 @@ def _pack_rows(source, packed, lead, k, depth, column, columns, width):
 
 
 def _pack_transposed(source, packed, lead, k, depth, column, columns, width):
-    """Column by column: the reads are contiguous, the writes stay within the panel."""
+    """Squares of 8 columns x 8 steps through registers; elements that are not 32 or 64 bits wide one by one."""
+    if b.bits(b.element_type(packed)) < 32:
+        _pack_scalars(source, packed, lead, k, depth, column, columns, width)
+        return
+    side = min(8, width)
+    whole = b.sub(depth, b.rem(depth, side))
+
+    def strip(j):
+        left = b.sub(columns, j)
+        b.loop(0, whole, side, lambda step: _pack_square(source, packed, lead, k, step, side, column, j, left, side))
+        rest = b.sub(depth, whole)
+        if not b.known(rest) or rest:
+            b.when(b.less(0, rest), lambda: _pack_square(source, packed, lead, k, whole, rest, column, j, left, side))
+
+    b.loop(0, width, side, strip)
+
+
+def _pack_square(source, packed, lead, k, step, steps, column, j, left, side):
+    """Columns j … of the panel, of which `left` (or fewer, or none) exist, and `steps` steps."""
+    rows = []
+    for i in range(side):
+        mask = b.mask_first(steps, side)
+        if not (b.known(left) and left >= side):
+            mask = b.mask_first(b.select(b.less(i, left), steps, 0), side)
+        rows.append(b.load_vector(source.buffer, [*source.batch, b.add(b.add(column, j), i), b.add(k, step)], side, mask))
+    for t, vec in enumerate(transpose_square(rows)):
+        b.when(b.less(t, steps), lambda t=t, vec=vec: b.store_vector(vec, packed, [*lead, b.add(step, t), j]))
+
+
+def _pack_scalars(source, packed, lead, k, depth, column, columns, width):
     zero = b.zero(b.element_type(packed))
 
     def copy(j):

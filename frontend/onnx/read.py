@@ -1,0 +1,166 @@
+"""`read_onnx`: an ONNX model as a program of the dialect."""
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Mapping
+
+import numpy as np
+import onnx
+
+from ...dialect.program import Program
+from ...dialect.shapes import TensorType
+from ...dialect.structure import flatten, to_json
+from ...dialect.symbolic import Dim
+from ...errors import FormatError, UnsupportedOpError
+from ..recording import recording
+from ..tensor import Tensor
+from . import families  # noqa: F401  registers the readers
+from .functions import FunctionTable
+from .graph import GraphReader, located, needed
+from .recorder import anonymous_axis, ModelRecorder, NeedsConstant
+from .tensors import element_dtype
+from .unsupported import check_supported, imports
+from .values import Missing, Sequence, Value
+
+
+def load_model(model) -> tuple[onnx.ModelProto, pathlib.Path | None]:
+    """The message of a path, bytes or ModelProto, and the folder of external data. FormatError for what is no ONNX model."""
+    if isinstance(model, onnx.ModelProto):
+        return model, None
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        data, folder, what = bytes(model), None, "the bytes"
+    elif isinstance(model, (str, os.PathLike)):
+        path = pathlib.Path(model)
+        data, folder, what = path.read_bytes(), path.parent, f"'{path}'"
+    else:
+        raise FormatError(f"an ONNX model is a path, bytes or a ModelProto, found {type(model).__name__}")
+    proto = onnx.ModelProto()
+    try:
+        proto.ParseFromString(data)
+    except Exception as error:  # protobuf's DecodeError, which depends on its implementation
+        raise FormatError(f"{what} is no ONNX model, or is truncated: {error}") from None
+    if not proto.HasField("graph"):
+        raise FormatError(f"{what} has no graph: it is no ONNX model, or is truncated")
+    return proto, folder
+
+
+def read_onnx(model, constants: Mapping[str, np.ndarray] | None = None, shapes: Mapping[str, tuple] | None = None,
+              lengths: Mapping[str, int] | None = None) -> Program:
+    """Read an ONNX model: a path, bytes, or a ModelProto.
+
+    constants: values of inputs that are fixed, and are no inputs any more: those that decide about the graph's structure, such as axes.
+    shapes: sizes of inputs, in place of what the model says. lengths: how many elements inputs that are sequences have; they become inputs
+    ``name_0``, ``name_1``, … Raises FormatError for a damaged model, UnsupportedOpError for what cannot be read.
+    """
+    proto, folder = load_model(model)
+    versions, functions = imports(proto.opset_import), FunctionTable(proto.functions)
+    _check_versions(proto, versions)
+    graph = proto.graph
+    outputs = [output.name for output in graph.output]
+    check_supported(needed(graph.node, outputs), versions, functions)
+    recorder = ModelRecorder()
+    with recording(recorder):
+        reader = GraphReader(recorder, functions, versions, folder)
+        reader.initializers(graph)
+        _Inputs(reader, constants or {}, shapes or {}, lengths or {}).define(graph)
+        values = reader.run(graph.node, outputs)
+        recorder.where = "the outputs"
+        named, structure = _outputs(outputs, values)
+        program = recorder.finish(named, structure)
+    program.metadata = {"producer": proto.producer_name, "opset": versions.get("", 0)}
+    return program
+
+
+def _check_versions(proto: onnx.ModelProto, versions: Mapping[str, int]) -> None:
+    if proto.ir_version > onnx.IR_VERSION:
+        raise FormatError(f"the model has IR version {proto.ir_version}; the installed onnx package knows versions up to {onnx.IR_VERSION}")
+    newest = onnx.defs.onnx_opset_version()
+    if versions.get("", 1) > newest or versions.get("", 1) < 1:
+        raise FormatError(f"the model uses operator set {versions['']}; the installed onnx package knows sets 1 to {newest}")
+
+
+class _Inputs:
+    """Defines the inputs of the graph."""
+
+    def __init__(self, reader: GraphReader, constants: Mapping, shapes: Mapping, lengths: Mapping):
+        self.reader, self.constants, self.shapes, self.lengths = reader, constants, shapes, lengths
+
+    def define(self, graph: onnx.GraphProto) -> None:
+        seen: set[str] = set()
+        for info in graph.input:
+            if info.name in seen:
+                raise FormatError(f"the input '{info.name}' is given twice")
+            seen.add(info.name)
+            if info.name not in self.reader.scope.values:
+                self.reader.scope.define(info.name, self._value(info))
+
+    def _value(self, info: onnx.ValueInfoProto) -> Value:
+        if info.name in self.constants:
+            return Value(Tensor._wrap(np.asarray(self.constants[info.name])))
+        kind = info.type.WhichOneof("value")
+        try:
+            if kind == "sequence_type":
+                return self._sequence(info.name, info.type.sequence_type)
+            if kind == "optional_type":
+                return self._optional(info.name, info.type.optional_type)
+            if kind != "tensor_type":
+                raise UnsupportedOpError(f"the input '{info.name}' is a {(kind or 'value without a type').replace('_type', '')}, expected a tensor")
+            return self._tensor(info.name, info.type.tensor_type, info.name)
+        except NeedsConstant as error:
+            raise located(error, f"input '{info.name}'") from None
+
+    def _tensor(self, name: str, type: onnx.TypeProto.Tensor, source: str) -> Value:
+        dtype = element_dtype(type.elem_type, f"the input '{name}'")
+        number = len(self.reader.recorder.inputs)
+        if name in self.shapes:
+            shape = tuple(s if isinstance(s, (int, Dim)) else Dim.symbol(s) for s in self.shapes[name])
+        elif not type.HasField("shape"):
+            raise NeedsConstant(f"the rank of the input '{name}' is not known: pass shapes={{'{name}': (…)}}", frozenset([source]))
+        else:
+            shape = tuple(self._size(d, number, axis, name) for axis, d in enumerate(type.shape.dim))
+        tensor = self.reader.recorder.add_typed_input(name, TensorType(shape, dtype))
+        return Value(tensor, depends=frozenset([source]))
+
+    def _size(self, dim, number: int, axis: int, name: str):
+        if dim.HasField("dim_value"):
+            if not 0 <= dim.dim_value < 1 << 40:
+                raise FormatError(f"axis {axis} of the input '{name}' has the size {dim.dim_value}")
+            return dim.dim_value
+        text = dim.dim_param
+        return Dim.symbol(text) if text and not text.startswith("?") else anonymous_axis(number, axis)
+
+    def _sequence(self, name: str, type: onnx.TypeProto.Sequence) -> Value:
+        if name not in self.lengths:
+            raise NeedsConstant(f"the input '{name}' is a sequence of unknown length: pass lengths={{'{name}': …}}", frozenset([name]))
+        if type.elem_type.WhichOneof("value") != "tensor_type":
+            raise UnsupportedOpError(f"the input '{name}' is a sequence of something else than tensors")
+        return Sequence([self._tensor(f"{name}_{i}", type.elem_type.tensor_type, name) for i in range(self.lengths[name])])
+
+    def _optional(self, name: str, type: onnx.TypeProto.Optional) -> Value:
+        if self.lengths.get(name) is None and name not in self.shapes:
+            raise NeedsConstant(f"whether the optional input '{name}' has an element is not known", frozenset([name]))
+        if self.lengths.get(name) == -1:
+            return Missing()
+        if type.elem_type.WhichOneof("value") == "sequence_type":
+            return self._sequence(name, type.elem_type.sequence_type)
+        return self._tensor(name, type.elem_type.tensor_type, name)
+
+
+def _outputs(names: list[str], values: list[Value]):
+    """Names and tensors of the outputs, sequences by their elements; and how they are nested."""
+    nested = [_nested(value, name) for name, value in zip(names, values)]
+    leaves: list = []
+    structure = flatten(tuple(nested) if len(nested) > 1 else nested[0], lambda v: isinstance(v, Tensor), leaves)
+    flat = []
+    for name, item in zip(names, nested):
+        flat += [(f"{name}_{i}", t) for i, t in enumerate(item)] if isinstance(item, list) else [(name, item)]
+    return flat, to_json(structure)
+
+
+def _nested(value: Value, name: str):
+    if isinstance(value, Missing):
+        raise UnsupportedOpError(f"the output '{name}' is an optional without an element")
+    if isinstance(value, Sequence):
+        return [_nested(item, name) for item in value.items]
+    return value.tensor

@@ -71,8 +71,11 @@ def _add_addresses(module, exported: Sequence[str]) -> None:
                     for n in exported]  # fmt: skip
     lines = []
     for i, name in enumerate(exported):
-        lines += [f"%f{i} = llvm.mlir.addressof @{name} : !llvm.ptr", f"%p{i} = llvm.getelementptr %out[{i}] : (!llvm.ptr) -> !llvm.ptr, i64",
-                  f"llvm.store %f{i}, %p{i} : !llvm.ptr, !llvm.ptr"]  # fmt: skip
+        lines += [
+            f"%f{i} = llvm.mlir.addressof @{name} : !llvm.ptr",
+            f"%p{i} = llvm.getelementptr %out[{i}] : (!llvm.ptr) -> !llvm.ptr, i64",
+            f"llvm.store %f{i}, %p{i} : !llvm.ptr, !llvm.ptr",
+        ]
     body = "\n  ".join(lines)
     text = "\n".join(declarations) + f"\nllvm.func @{_ADDRESSES}(%out: !llvm.ptr) {{\n  {body}\n  llvm.return\n}}"
     parsed = ir.Module.parse(text, module.context)

@@ -24,7 +24,8 @@ def bind(specs: Sequence[Spec], shapes: Sequence[tuple[int, ...]]) -> dict[str, 
     first: dict[str, str] = {}
     for spec, shape in zip(specs, shapes):
         if len(shape) != len(spec.sizes):
-            raise ShapeError(f"input '{spec.name}' has {_axes(len(shape))}, shape {shape}, but the model takes {_axes(len(spec.sizes))}, {spec.shape}")
+            wanted = f"{_axes(len(spec.sizes))}, {spec.shape}"
+            raise ShapeError(f"input '{spec.name}' has {_axes(len(shape))}, shape {shape}, but the model takes {wanted}")
         for size, found in zip(spec.sizes, shape):
             name = axis_name(size)
             if name is None:
@@ -50,7 +51,8 @@ def _check_expressions(spec: Spec, shape: tuple[int, ...], sizes: dict[str, int]
             continue  # names an axis that no input has alone
         if expected != found:
             reason = "" if isinstance(size, int) else f" ({size})"
-            raise ShapeError(f"axis {axis} of input '{spec.name}' is {found}, but the model takes {expected}{reason}; its shape is {spec.shape}")
+            wanted = f"{expected}{reason}; its shape is {spec.shape}"
+            raise ShapeError(f"axis {axis} of input '{spec.name}' is {found}, but the model takes {wanted}")
 
 
 def _check_range(size: Any, found: int, name: str) -> None:

@@ -9,8 +9,9 @@ from mlir.dialects import arith, memref
 
 PURE = {
     f"arith.{name}" for name in (
-        "addi", "subi", "muli", "divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui", "minsi", "maxsi", "minui",
-        "maxui", "cmpi", "select", "andi", "ori", "xori", "index_cast", "index_castui", "extsi", "extui", "trunci", "shli", "shrsi", "shrui",
+        "addi", "subi", "muli", "divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui",
+        "minsi", "maxsi", "minui", "maxui", "cmpi", "select", "andi", "ori", "xori",
+        "index_cast", "index_castui", "extsi", "extui", "trunci", "shli", "shrsi", "shrui",
     )
 } | {"affine.apply", "affine.min", "affine.max"}  # fmt: skip
 DIVISIONS = {f"arith.{name}" for name in ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui")}

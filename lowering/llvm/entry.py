@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from ...errors import CompileError
 from ..buffers.functions import argument_attributes, DATA_DEPENDENT, entry_block, result_attributes, ROLE, symbol
 
 STATUS_WORDS = 4
@@ -45,7 +46,10 @@ def signature_of(function: ir.Operation) -> Signature:
     arguments = []
     for attributes, value in zip(argument_attributes(function), entry_block(function).arguments):
         role = ir.StringAttr(attributes[ROLE]).value if ROLE in attributes else "input"
-        arguments.append((role, _shape(value.type) if role != "context" else []))
+        shape = _shape(value.type) if role != "context" else []
+        if role == "parameter" and -1 in shape:
+            raise CompileError(f"parameter {len(arguments)} of @{symbol(function)} has a dynamic size: {value.type}")
+        arguments.append((role, shape))
     results = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).results
     signature = Signature(symbol(function), arguments, [_shape(t) for t in results])
     signature.order = _output_order(function, signature)

@@ -113,7 +113,7 @@ def _reads(operation: ir.Operation) -> list[ir.Value]:
         for block in region.blocks:
             inside = set(block.arguments)
             for nested in block.operations:
-                values += [v for v in nested.operands if v not in inside]
+                values += [v for v in _reads(nested.operation) if v not in inside]
                 inside.update(nested.results)
     return values
 

@@ -123,9 +123,12 @@ class Scalar:
         return self.select(adjust, arith.SubIOp(quotient, self.const(1)).result, quotient)
 
     def _floor_divide_float(self, a, b):
-        """numpy's: (a - remainder) / b rounded to the nearest integer; a / b where b is 0."""
-        zero = self.const(0)
-        exact = arith.DivFOp(arith.SubFOp(a, self.remainder(a, b)).result, b).result
+        """numpy's: (a - fmod) / b, less 1 where the signs differ, rounded to the nearest integer; a / b where b is 0."""
+        zero, rest = self.const(0), arith.RemFOp(a, b).result
+        exact = arith.DivFOp(arith.SubFOp(a, rest).result, b).result
+        differs = arith.XOrIOp(self.compare("lt", rest, zero), self.compare("lt", b, zero)).result
+        below = arith.AndIOp(self.compare("ne", rest, zero), differs).result
+        exact = self.select(below, arith.SubFOp(exact, self.const(1)).result, exact)
         lower = math.FloorOp(exact).result
         off = arith.CmpFOp(arith.CmpFPredicate.OGT, arith.SubFOp(exact, lower).result, self.const(0.5)).result
         rounded = self.select(off, self.add(lower, self.const(1)), lower)

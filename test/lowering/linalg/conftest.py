@@ -104,5 +104,11 @@ def agrees(compiled):
 
 
 @pytest.fixture
+def same():
+    """`same(found, expected, scale)`."""
+    return assert_same
+
+
+@pytest.fixture
 def rng():
     return np.random.default_rng(0)

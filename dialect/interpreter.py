@@ -75,6 +75,8 @@ class Interpreter:
             results = [ir.IntegerAttr(operation.attributes["value"]).value]
         elif name == "tensor.extract":
             results = [values[0][tuple(values[1:])]]
+        elif name == "tensor.cast":
+            results = values
         elif name == "scf.if":
             results = self.block(operation.regions[0 if values[0] else 1].blocks[0])
         elif name == "scf.for":

@@ -33,3 +33,11 @@ def user_line() -> UserLine:
     while frame is not None and (frame.f_code.co_filename.startswith(_OURS) or frame.f_code.co_filename.startswith("<frozen")):
         frame = frame.f_back
     return UserLine("<unknown>", 0) if frame is None else UserLine(frame.f_code.co_filename, frame.f_lineno)
+
+
+def function_line(function) -> UserLine:
+    """Where a function, method, module or partial is defined."""
+    for step in ("forward", "func", "__func__", "__wrapped__"):
+        function = getattr(function, step, function)
+    code = getattr(function, "__code__", None)
+    return user_line() if code is None else UserLine(code.co_filename, code.co_firstlineno)

@@ -67,6 +67,8 @@ class Recorder(GraphBuilder):
         self.inputs: list[tuple[str, np.ndarray, Sequence[str]]] = []
         self.assumptions: list[dict] = []
         self.path: list[str] = []
+        self.blocks: list[ir.Block] = [self.block]  # the function's, then those of the regions that are being recorded
+        self.has_regions = False
         self.user_line: UserLine | None = None
         self._warned: set = set()
         self._interpreter: Interpreter | None = None
@@ -115,11 +117,20 @@ class Recorder(GraphBuilder):
         self.weights[name] = array
         self.versions.append((name, tensor, tensor._version))
         type = TensorType(tuple(array.shape), array.dtype)
-        operation = create(REGISTRY["om.parameter"], [], {"name": name}, [mlir_type(type)], (), self._location())
+        with self.outermost():
+            operation = create(REGISTRY["om.parameter"], [], {"name": name}, [mlir_type(type)], (), self._location())
         node = self.node(operation.results[0], type)
-        if ir.InsertionPoint.current.block == self.block:
-            self.lifted[id(tensor)] = (tensor, node)
+        self.lifted[id(tensor)] = (tensor, node)
         return node
+
+    def outermost(self) -> ir.InsertionPoint:
+        """The place in the function's own block before the op whose region is being recorded."""
+        if len(self.blocks) == 1:
+            return ir.InsertionPoint(self.block)
+        operation = self.blocks[1].owner
+        while operation.operation.block != self.block:
+            operation = operation.operation.parent
+        return ir.InsertionPoint(operation)
 
     # Ops.
     def takes(self, operands: Sequence, attributes: Mapping[str, Any]) -> bool:
@@ -148,7 +159,13 @@ class Recorder(GraphBuilder):
             return self.lift(value)
         if value._node.builder is not self:
             raise TraceError(f"a tensor of another recording is used, at {user_line()}")
+        self.check_inside(value._node)
         return value._node
+
+    def check_inside(self, node: Node) -> None:
+        """TraceError for a value that a body of control flow made, used outside of it."""
+        if self.has_regions and block_of(node.value) not in self.blocks:
+            raise TraceError(f"a tensor made in a branch or loop body is used outside of it, at {user_line()}\n  let the body return it")
 
     @contextmanager
     def module(self, module):
@@ -211,6 +228,8 @@ class Recorder(GraphBuilder):
         node = tensor._node
         owner = node.value.owner
         producer = "an input" if isinstance(owner, ir.Block) else owner.operation.name.removeprefix("om.")
+        if block_of(node.value) != self.block:
+            self.refuse(f"{what} of a tensor in the body of control flow", "the body runs when the model runs: decide with ops.where, ops.cond or ops.while_loop")
         if self.on_read == "error":
             self.refuse(f"{what} of a recorded tensor (the result of {producer}, {node.type})",
                         "its value is that of the example, another input may give another. Compute with tensors (ops.where), keep the decision "
@@ -278,6 +297,12 @@ class Recorder(GraphBuilder):
         with size_policy(SizePolicy()):  # what the ops required is recorded already
             check(self.ir_module)
         return Program(self.ir_module, self.weights, structure, self.assumptions)
+
+
+def block_of(value: ir.Value) -> ir.Block:
+    """The block in which a value is defined."""
+    owner = value.owner
+    return owner if isinstance(owner, ir.Block) else owner.operation.block
 
 
 _SIGNS = {"eq": "==", "ne": "!=", "le": "<="}

@@ -5,7 +5,7 @@ import numpy as np
 
 from ...errors import IndexRangeError, ShapeError
 from .. import symbolic
-from ..attributes import Axis, Choice, Shape
+from ..attributes import Axis, Choice, Ints, Offsets, Shape
 from ..declare import AnyDType, Attr, Index, Op, Operand, Result
 from ..shapes import require_equal, require_less_equal, show, TensorType
 
@@ -221,9 +221,37 @@ def _require_fits(opname: str, x: TensorType, starts: TensorType, shape) -> None
         require_less_equal(part, size, f"{opname}: axis {axis}: {part} elements do not fit into the {size} of x {show(x.shape)}")
 
 
+class SliceUpdate(Op, public=False):
+    """x with `update` written to every `steps`-th place (positive) from `starts` along each axis: numpy's ``x[a:b:s] = update``.
+
+    starts: sizes, which may be symbolic; the places must exist. update: the rank of x. Result: the type of x.
+    """
+
+    x: Operand[AnyDType, "T"]
+    update: Operand[AnyDType, "T"]
+    starts: Attr[Offsets]
+    steps: Attr[Ints]
+    result: Result["x"]
+
+    def verify(x, update, starts, steps):
+        if not len(starts) == len(steps) == update.rank == x.rank:
+            raise ShapeError(f"slice_update: starts, steps and the update must have {x.rank} entries, found {len(starts)}, {len(steps)}, {update.rank}")
+        for axis, (size, start, count, step) in enumerate(zip(x.shape, starts, update.shape, steps)):
+            if step < 1:
+                raise ShapeError(f"slice_update: the step of axis {axis} must be positive, found {step}")
+            known = all(isinstance(v, int) for v in (size, start, count)) and count > 0
+            if known and not 0 <= start <= size - 1 - (count - 1) * step:
+                raise ShapeError(f"slice_update: axis {axis} of size {size} has no elements {start} to {start + (count - 1) * step}")
+
+    def reference(x, update, starts, steps):
+        result = x.copy()
+        result[tuple(slice(start, start + (count - 1) * step + 1, step) if count else slice(0, 0) for start, count, step in zip(starts, update.shape, steps))] = update
+        return result
+
+
 def _dynamic_places(x: np.ndarray, starts: np.ndarray, shape) -> tuple:
     firsts = [min(max(int(start), 0), size - part) for start, size, part in zip(starts, x.shape, shape)]
     return tuple(slice(first, first + part) for first, part in zip(firsts, shape))
 
 
-OPS = (Gather, TakeAlongAxis, Scatter, GatherNd, ScatterNd, DynamicSlice, DynamicUpdate)
+OPS = (Gather, TakeAlongAxis, Scatter, GatherNd, ScatterNd, DynamicSlice, DynamicUpdate, SliceUpdate)

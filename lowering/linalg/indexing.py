@@ -259,3 +259,8 @@ def dynamic_update(build, op):
         old = build.read(op.x, places)
         return build.choose(inside, old.type, lambda: build.read(op.update, offsets), lambda: old)
     return build.gather(op.result, element)
+
+
+@lowers(om.SliceUpdate)
+def slice_update(build, op):
+    return build.insert_slice(op.update.value, op.update.type, op.x.value, op.starts, op.steps)

@@ -48,7 +48,7 @@ Rules for callers:
 """
 
 from .conv import emit_conv, emit_pack_filter
-from .conv_plan import conv_strategy, packed_filter_shape
+from .conv_plan import conv_strategy, packed_filter_shape, scratch_shape
 from .matmul import emit_matmul
 from .pack import emit_pack_b, packed_shape, panel_width
 from .place import Place
@@ -66,4 +66,5 @@ __all__ = [
     "packed_filter_shape",
     "packed_shape",
     "panel_width",
+    "scratch_shape",
 ]

@@ -326,3 +326,12 @@ def load_barrier():
     A fence of one thread against itself: no instruction.
     """
     llvm.fence(llvm.AtomicOrdering.seq_cst, syncscope="singlethread")
+
+
+def minus(a, b):
+    return arith.subf(a, b)
+
+
+def splat(kind, number: float):
+    """A constant vector of one number."""
+    return arith.constant(kind, ir.DenseElementsAttr.get_splat(kind, ir.FloatAttr.get(ir.VectorType(kind).element_type, number)))

@@ -7,18 +7,23 @@ from . import build as b
 from .conv_depthwise import BlockedDepthwise, PlaneDepthwise
 from .conv_pixels import PixelConvolution
 from .conv_plan import conv_strategy
+from .conv_winograd import WinogradConvolution, emit_winograd_filter, winograd_plan
 from .matmul import emit_matmul
 from .pack import emit_pack_b
 from .place import Place
 from .shapes import ConvShape, MatmulShape
 
 
-def emit_conv(x, filter, y, shape: ConvShape, epilogue=None, target: Target | None = None):
+def emit_conv(x, filter, y, shape: ConvShape, epilogue=None, target: Target | None = None, scratch=None):
     """Emit y = epilogue(x * filter) at the insertion point; `filter` was packed by `emit_pack_filter`.
 
-    x and y are [n, c, h, w], or [n, c / lanes, h, w, lanes] where the shape says `"blocked"`.
+    x and y are [n, c, h, w], or [n, c / lanes, h, w, lanes] where the shape says `"blocked"`. `scratch` is a
+    buffer of `scratch_shape`, where that is not None.
     """
     target = target or host()
+    if conv_strategy(shape, target) == "winograd":
+        WinogradConvolution(x, filter, y, scratch, shape, winograd_plan(shape, target), epilogue).emit()
+        return
     emitters = {"rows": _rows, "planes": _planes, "pixels": _pixels, "depthwise": _depthwise}
     emitters[conv_strategy(shape, target)](x, filter, y, shape, epilogue, target)
 
@@ -29,6 +34,8 @@ def emit_pack_filter(filter, packed, shape: ConvShape, target: Target | None = N
     strategy = conv_strategy(shape, target)
     if strategy == "rows":
         emit_pack_b(b.collapse(filter, [[0], [1, 2, 3]]), packed, transposed=True)
+    elif strategy == "winograd":
+        emit_winograd_filter(filter, packed, shape)
     elif strategy == "depthwise":
         _pack_depthwise(filter, packed, shape)
     else:

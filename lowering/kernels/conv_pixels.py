@@ -13,7 +13,7 @@ from .conv_plan import pixel_plan
 from .conv_taps import Taps, merge_tiles
 from .pack import accumulator_type
 from .place import Place, finish
-from .transpose import transpose_square
+from .planes import PlaneWriter
 
 
 UNROLLED_TAPS = 3
@@ -166,36 +166,9 @@ class PixelConvolution:
     # --- from the stash to the output ---------------------------------------------------------------------------------------------
 
     def _store_planes(self):
-        """Squares of pixels x filters, transposed. A band is whole rows or a piece of one row, so its pixels are contiguous in y."""
-        lanes = self.plan.lanes
-        self.flat = b.collapse(self.y, [[0], [1], [2, 3]])
-        start = b.add(b.mul(self.top, self.out[1]), self.left)
-        count = b.mul(self.rows, self.columns)
-
-        def square(pixel, pixels):
-            b.loop(0, self.plan.width, lanes, lambda column: self._store_square(start, pixel, pixels, column))
-
-        whole = b.sub(count, b.rem(count, lanes))
-        b.loop(0, whole, lanes, lambda pixel: square(pixel, None))
-        rest = b.sub(count, whole)
-        if not b.known(rest) or rest:
-            b.when(b.less(0, rest), lambda: square(whole, rest))
-
-    def _store_square(self, start, pixel, pixels, column):
-        """Pixels `pixel` … of the band, filters `column` … of the panel."""
-        lanes = self.plan.lanes
-        mask = None if pixels is None else b.mask_first(pixels, lanes)
-        first = b.add(b.mul(self.panel, self.plan.width), column)
-        square = [b.load_vector(self.stash, [b.add(pixel, i), column], lanes) for i in range(lanes)]
-        for i, vec in enumerate(transpose_square(square)):
-            number = b.add(first, i)
-
-            def put(vec=vec, number=number):
-                at = (self.image, b.add(b.mul(self.group, self.per_group), number), b.add(start, pixel))
-                place = Place(at, 2, lanes, mask, pixels=True, width=self.out[1])
-                finish(vec, place, self.flat, at, self.epilogue)
-
-            b.when(True if self.per_group % self.plan.width == 0 else b.less(number, self.per_group), put)
+        """A band is whole rows or a piece of one row, so its pixels are contiguous in y."""
+        writer = PlaneWriter(self.stash, self.y, self.plan, self.epilogue, (self.per_group, self.out[1]))
+        writer.write((self.image, self.group, self.panel), 0, b.mul(self.rows, self.columns), b.add(b.mul(self.top, self.out[1]), self.left))
 
     def _store_blocked(self):
         """Pixel by pixel; the channel block of the output is the vector."""

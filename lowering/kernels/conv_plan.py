@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ..targets import Target, host
 from . import build as b
+from .conv_winograd import winograd_filter_shape, winograd_plan, winograd_windows_shape
 from .pack import accumulator_type, packed_shape, panel_width
 from .shapes import ConvShape
 
@@ -12,10 +13,13 @@ STASH = 32 << 10
 
 
 def conv_strategy(shape: ConvShape, target: Target | None = None) -> str:
-    """`"depthwise"`, `"rows"` (a product over channels, one pixel an image), `"planes"` (filter x pixels as a product) or `"pixels"`."""
+    """`"depthwise"`, `"rows"` (a product over channels, one pixel an image), `"planes"` (filter x pixels as a product), `"pixels"` or, if the
+    shape allows it, `"winograd"`."""
     target = target or host()
     if shape.depthwise and shape.layout_in == shape.layout_out:
         return "depthwise"
+    if shape.winograd and winograd_plan(shape, target):
+        return "winograd"
     pointwise = shape.groups == 1 and shape.kernel == shape.strides == (1, 1) and not any(shape.pads)
     if not pointwise or "blocked" in (shape.layout_in, shape.layout_out):
         return "pixels"
@@ -36,6 +40,8 @@ def packed_filter_shape(shape: ConvShape, element, target: Target | None = None)
         return None
     if strategy == "rows":
         return packed_shape(shape.channels, shape.filters, element, target)
+    if strategy == "winograd":
+        return winograd_filter_shape(shape, winograd_plan(shape, target))
     lanes = target.lanes(b.bits(accumulator_type(element)))
     if strategy == "depthwise":
         blocks = -(-shape.channels // lanes)
@@ -44,6 +50,14 @@ def packed_filter_shape(shape: ConvShape, element, target: Target | None = None)
     inner = lanes if shape.layout_in == "blocked" else 1
     panels = -(-(shape.filters // shape.groups) // width)
     return (shape.groups, panels, shape.channels // shape.groups // inner, *shape.kernel, inner, width)
+
+
+def scratch_shape(shape: ConvShape, images, target: Target | None = None) -> tuple | None:
+    """The sizes of the f32 scratch buffer that `emit_conv` needs for so many images, or None."""
+    target = target or host()
+    if conv_strategy(shape, target) != "winograd":
+        return None
+    return winograd_windows_shape(shape, winograd_plan(shape, target), images)
 
 
 @dataclass(frozen=True)

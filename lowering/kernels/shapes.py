@@ -41,6 +41,8 @@ class ConvShape:
     groups: int = 1
     layout_in: str = "nchw"
     layout_out: str = "nchw"
+    winograd: bool = False
+    """Winograd's method may be used: faster and less exact, see conv_winograd.py."""
 
     @property
     def depthwise(self) -> bool:

@@ -15,8 +15,8 @@ from mlir import ir
 from onnx import TensorProto, helper, numpy_helper
 
 from onemlir.lowering import targets
-from onemlir.lowering.kernels import ConvShape, MatmulShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter
-from onemlir.lowering.kernels import packed_filter_shape, packed_shape
+from onemlir.lowering.kernels import ConvShape, MatmulShape, conv_strategy, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter
+from onemlir.lowering.kernels import packed_filter_shape, packed_shape, scratch_shape
 from onemlir.lowering.kernels.standalone import aligned, compile_kernel
 
 ROUNDS = 40
@@ -122,8 +122,11 @@ def convolution(shape, target):
     if shape.layout_in == "blocked":
         given = np.ascontiguousarray(x.reshape(1, -1, lanes, *x.shape[2:]).transpose(0, 1, 3, 4, 2))
         result = aligned((1, shape.filters // lanes, *shape.output_size(), lanes), fill=np.nan)
-    arguments = [(array.shape, "float32") for array in (given, packed, result)]
-    kernel = compile_kernel(lambda a, f, c: emit_conv(a, f, c, shape, target=target), *arguments)
+    scratch = aligned(scratch_shape(shape, 1, target) or (1,))
+    arrays = (given, packed, scratch, result)
+    kernel = compile_kernel(
+        lambda a, f, s, c: emit_conv(a, f, c, shape, target=target, scratch=s), *[(array.shape, "float32") for array in arrays]
+    )
     node = helper.make_node("Conv", ["x", "w"], ["y"], strides=shape.strides, pads=shape.pads, group=shape.groups)
 
     def check(want):
@@ -131,7 +134,7 @@ def convolution(shape, target):
         return error(got, want)
 
     flops = 2.0 * y.size * w[0].size
-    return Case(flops, kernel.bind(given, packed, result), session(node, x, w), check)
+    return Case(flops, kernel.bind(*arrays), session(node, x, w), check)
 
 
 def error(got, want):
@@ -166,6 +169,9 @@ def cases(target):
         if shape.channels % target.lanes(32) == 0 and shape.filters % target.lanes(32) == 0:
             blocked = replace(shape, layout_in="blocked", layout_out="blocked")
             yield name + " blocked", lambda shape=blocked: convolution(shape, target)
+        fast = replace(shape, winograd=True)
+        if conv_strategy(fast, target) == "winograd":
+            yield name + " winograd", lambda shape=fast: convolution(shape, target)
 
 
 def main():

@@ -9,7 +9,7 @@ from mlir import ir  # noqa: E402
 from mlir.dialects import arith  # noqa: E402
 
 from onemlir.lowering import targets  # noqa: E402
-from onemlir.lowering.kernels import ConvShape, conv_strategy, emit_conv, emit_pack_filter, packed_filter_shape  # noqa: E402
+from onemlir.lowering.kernels import ConvShape, conv_strategy, emit_conv, emit_pack_filter, packed_filter_shape, scratch_shape  # noqa: E402
 from onemlir.lowering.kernels.standalone import compile_kernel  # noqa: E402
 
 random = np.random.default_rng(0)
@@ -218,3 +218,35 @@ def test_depthwise_of_other_kernels_and_targets():
     check(ConvShape(4, 4, 9, 12, (5, 5), pads=(2, 2, 2, 2), groups=4))
     check(ConvShape(4, 4, 9, 12, (1, 3), groups=4), target=targets.AVX2)
     check(ConvShape(16, 16, 9, 12, (5, 5), pads=(2, 2, 2, 2), groups=16, layout_in="blocked", layout_out="blocked"), target=targets.AVX2)
+
+
+@pytest.mark.parametrize("channels, filters, size, pad, images", [
+    (16, 40, (17, 23), 1, 1),
+    (16, 48, (30, 66), 0, 2),
+    (20, 33, (28, 28), 2, 2),
+    (16, 64, (16, 56), 1, 1),
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["avx512", "avx2"])
+def test_winograd(channels, filters, size, pad, images, name):
+    target = targets.TARGETS[name]
+    shape = ConvShape(channels, filters, *size, (3, 3), pads=(pad,) * 4, winograd=True)
+    assert conv_strategy(shape, target) == "winograd"
+    with ir.Context(), ir.Location.unknown():
+        packed = packed_filter_shape(shape, ir.F32Type.get(), target)
+    w, x, bias = data(filters, channels, 3, 3), data(images, channels, *size), data(filters)
+    filter, y = np.full(packed, np.nan, "float32"), np.full((images, filters, *shape.output_size()), np.nan, "float32")
+    compile_kernel(lambda f, p: emit_pack_filter(f, p, shape, target), (w.shape, "float32"), (packed, "float32"))(w, filter)
+    scratch = np.full(scratch_shape(shape, images, target), np.nan, "float32")
+
+    def body(x, f, bias, scratch, y):
+        emit_conv(x, f, y, shape, lambda vec, place: arith.addf(vec, place.operand(bias, [1])), target, scratch)
+
+    arrays = (x, filter, bias, scratch, y)
+    compile_kernel(body, *[(array.shape, "float32") for array in arrays])(*arrays)
+    want = reference(x, w, shape) + bias.reshape(1, -1, 1, 1)
+    assert np.abs(y - want).max() < 3e-5 * np.abs(want).max()
+
+
+def test_winograd_only_where_it_pays():
+    assert conv_strategy(ConvShape(512, 512, 7, 7, (3, 3), pads=(1, 1, 1, 1), winograd=True), targets.AVX512) == "pixels"
+    assert conv_strategy(ConvShape(64, 64, 56, 56, (3, 3), strides=(2, 2), winograd=True), targets.AVX512) == "pixels"

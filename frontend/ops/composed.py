@@ -15,3 +15,6 @@ from .joining import *  # noqa: F401,F403
 from .pooling import *  # noqa: F401,F403
 from .repeating import *  # noqa: F401,F403
 from .space_depth import *  # noqa: F401,F403
+from .triangular import *  # noqa: F401,F403
+from .selection import *  # noqa: F401,F403
+from .resampling import *  # noqa: F401,F403

@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dialect import dtypes
+from ...dialect import dtypes, symbolic
 from ...dialect.declare import REGISTRY
+from ...errors import OnemlirError
 from ..dispatch import apply
+from ..symbolic_int import size_of, SymbolicInt
 from ..tensor import Tensor
 
-__all__ = ["full", "zeros", "ones", "empty", "full_like", "zeros_like", "ones_like"]
+__all__ = ["full", "zeros", "ones", "empty", "full_like", "zeros_like", "ones_like", "empty_like", "arange", "linspace", "eye"]
 
 
 def full(shape, value, dtype=None) -> Tensor:
@@ -46,3 +48,47 @@ def zeros_like(x: Tensor, dtype=None) -> Tensor:
 def ones_like(x: Tensor, dtype=None) -> Tensor:
     """Ones of x's shape, and dtype unless given."""
     return full_like(x, 1, dtype)
+
+
+def empty_like(x: Tensor, dtype=None) -> Tensor:
+    """A tensor of x's shape whose elements are unspecified; they are zero here."""
+    return zeros_like(x, dtype)
+
+
+def arange(start, stop=None, step=1, dtype=None) -> Tensor:
+    """start, start + step, ... up to but without stop; ``arange(stop)`` starts at 0.
+
+    i64 for ints, f32 when a bound is a float, unless dtype says otherwise. Bounds may be symbolic sizes. Raises OnemlirError for step 0.
+    """
+    start, stop = (0, start) if stop is None else (start, stop)
+    if step == 0:
+        raise OnemlirError("arange: 'step' must not be 0")
+    if any(isinstance(v, SymbolicInt) for v in (start, stop, step)):
+        return _symbolic_arange(size_of(start), size_of(stop), step, dtype)
+    wanted = dtype if dtype is not None else dtypes.float32 if any(isinstance(v, float) for v in (start, stop, step)) else dtypes.int64
+    return Tensor._wrap(np.arange(start, stop, step).astype(dtypes.dtype_of(wanted)))
+
+
+def _symbolic_arange(start, stop, step: int, dtype) -> Tensor:
+    """The recorded form: as many elements as fit, none when stop is not beyond start."""
+    if not isinstance(step, int):
+        raise OnemlirError(f"arange: 'step' must be an int where a bound is a symbolic size, found {step!r}")
+    span = stop - start if step > 0 else start - stop
+    count = symbolic.maximum(symbolic.floordiv(span + (abs(step) - 1), abs(step)), 0)
+    numbers = apply(REGISTRY["om.iota"], [], {"size": (count,), "dtype": dtypes.int64})
+    numbers = numbers if step == 1 else numbers * step
+    offset = start if isinstance(start, int) else SymbolicInt(start, numbers._node.builder)
+    numbers = numbers if start == 0 else numbers + offset
+    return numbers if dtype is None else numbers.astype(dtype)
+
+
+def linspace(start: float, stop: float, num: int, dtype=dtypes.float32, endpoint: bool = True) -> Tensor:
+    """`num` numbers from start to stop at equal distances; without endpoint, stop is left out."""
+    return Tensor._wrap(np.linspace(start, stop, num, endpoint=endpoint).astype(dtypes.dtype_of(dtype)))
+
+
+def eye(rows, columns=None, k: int = 0, dtype=dtypes.float32) -> Tensor:
+    """Ones on the k-th diagonal, zeros elsewhere: (rows, columns). Sizes may be symbolic."""
+    columns = rows if columns is None else columns
+    i, j = arange(rows).reshape((-1, 1)), arange(columns)
+    return (i + k == j).astype(dtype)

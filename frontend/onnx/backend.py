@@ -65,10 +65,17 @@ class CompiledModel(BackendRep):
             if kind in ("sequence_type", "optional_type") and name not in lengths:
                 lengths[name] = -1 if value is None else len(value) if isinstance(value, (list, tuple)) else 0
                 return True
+            if isinstance(value, (list, tuple)) and f"{name}_0" not in shapes and value:
+                shapes.update({f"{name}_{i}": np.shape(item) for i, item in enumerate(value)})
+                return True
+            if error.symbolic and name not in shapes and isinstance(value, np.ndarray):
+                shapes[name] = np.shape(value)
+                return True
             if kind == "tensor_type" and name not in shapes and not _ranked(self.inputs, name):
                 shapes[name] = np.shape(value)
                 return True
-        found = [n for n in sorted(error.inputs) if n not in constants and n in values and np.asarray(values[n]).dtype.kind in "iub"
+        found = [n for n in sorted(error.inputs) if n not in constants and n in values and isinstance(values[n], (np.ndarray, np.generic))
+                 and np.asarray(values[n]).dtype.kind in "iubf"
                  and np.size(values[n]) <= STRUCTURAL]
         if len(found) != len(error.inputs - set(constants)) or not found:
             return False

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 
 from ...dialect import dtypes
-from ...errors import FormatError, OnemlirError, UnsupportedOpError
+from ...errors import FormatError, OnemlirError, TraceError, UnsupportedOpError
 from ..ops.declared import declared as om
 from ..recording import SMALL
 from ..tensor import Tensor
@@ -138,7 +138,8 @@ class GraphReader:
     def inline(self, function: onnx.FunctionProto, proto: onnx.NodeProto, version: int, inputs: list[Value | None]) -> list[Value]:
         """The outputs of a function's body."""
         versions = {o.domain: o.version for o in function.opset_import}
-        reader = self.inner(versions | {"": versions.get("", version)}, f"{proto.name or proto.output[0]}/")
+        versions.setdefault("", version_of(self.versions, ""))
+        reader = self.inner(versions, f"{proto.name or proto.output[0]}/")
         for name, value in zip(function.input, [*inputs, *[None] * (len(function.input) - len(inputs))]):
             reader.scope.values[name] = value
         attributes = attributes_for(function, proto, version)
@@ -186,7 +187,10 @@ def located(error: OnemlirError, where: str) -> OnemlirError:
     if getattr(error, "located", False):
         return error
     text = f"{where}: {error}"
-    result = NeedsConstant(text, error.inputs) if isinstance(error, NeedsConstant) else type(error)(text)
+    if isinstance(error, NeedsConstant):
+        result: OnemlirError = NeedsConstant(text, error.inputs, error.symbolic)
+    else:
+        result = UnsupportedOpError(text) if isinstance(error, TraceError) else type(error)(text)
     result.located = True
     return result
 

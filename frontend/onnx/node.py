@@ -34,6 +34,10 @@ class OnnxNode:
         """UnsupportedOpError for what this operator asks for; the reader adds the node's name."""
         raise UnsupportedOpError(text)
 
+    def needs_size(self, number: int, text: str):
+        """NeedsConstant for a symbolic size of an input on which the structure depends."""
+        raise NeedsConstant(text, self.value(number).depends, symbolic=True)
+
     def wants(self, number: int) -> bool:
         """Whether an output is used."""
         return number < self.output_count and bool(self.proto.output[number])

@@ -113,9 +113,9 @@ def _moved(indices: Tensor, natural, target) -> Tensor:
     plane, result = indices, 0
     factor = 1
     for size, wide in zip(natural[::-1], target[:1:-1]):
-        result = result + om.remainder(plane, size) * factor
-        plane, factor = om.floor_divide(plane, size), factor * wide
-    return result + plane * factor
+        result = result + om.remainder(plane, _tensor(size)) * _tensor(factor)
+        plane, factor = om.floor_divide(plane, _tensor(size)), symbolic.mul(factor, wide)
+    return result + plane * _tensor(factor)
 
 
 __all__ = ["window_output"]

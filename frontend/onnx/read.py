@@ -118,17 +118,17 @@ class _Inputs:
         elif not type.HasField("shape"):
             raise NeedsConstant(f"the rank of the input '{name}' is not known: pass shapes={{'{name}': (…)}}", frozenset([source]))
         else:
-            shape = tuple(self._size(d, number, axis, name) for axis, d in enumerate(type.shape.dim))
+            shape = tuple(self._size(d, number, axis, name, name == source) for axis, d in enumerate(type.shape.dim))
         tensor = self.reader.recorder.add_typed_input(name, TensorType(shape, dtype))
         return Value(tensor, depends=frozenset([source]))
 
-    def _size(self, dim, number: int, axis: int, name: str):
+    def _size(self, dim, number: int, axis: int, name: str, named: bool):
         if dim.HasField("dim_value"):
             if not 0 <= dim.dim_value < 1 << 40:
                 raise FormatError(f"axis {axis} of the input '{name}' has the size {dim.dim_value}")
             return dim.dim_value
         text = dim.dim_param
-        return Dim.symbol(text) if text and not text.startswith("?") else anonymous_axis(number, axis)
+        return Dim.symbol(text) if named and text and not text.startswith("?") else anonymous_axis(number, axis)
 
     def _sequence(self, name: str, type: onnx.TypeProto.Sequence) -> Value:
         if name not in self.lengths:

@@ -78,11 +78,11 @@ def anonymous_axis(number: int, axis: int) -> Dim:
 
 
 class NeedsConstant(UnsupportedOpError):
-    """A value that decides about the structure of the graph is an input. `inputs` names those that it follows from."""
+    """A value that decides about the structure of the graph is an input, or with `symbolic` a size of one. `inputs` names those inputs."""
 
-    def __init__(self, message: str, inputs: frozenset):
+    def __init__(self, message: str, inputs: frozenset, symbolic: bool = False):
         super().__init__(message)
-        self.inputs = inputs
+        self.inputs, self.symbolic = inputs, symbolic
 
 
 __all__ = ["ModelRecorder", "NeedsConstant", "anonymous_axis", "OnemlirError"]

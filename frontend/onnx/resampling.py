@@ -47,7 +47,8 @@ def _resized(node, ops, roi_at: int, scales_at: int, sizes_at: int):
         scales = _spread(given, axes, [1.0] * rank)
         sizes = tuple(_size(n, s) for n, s in zip(shape, scales))
     elif node.has(sizes_at):
-        sizes, scales = _by_sizes(node, node.sizes(sizes_at), axes, shape)
+        stretched = node.text("keep_aspect_ratio_policy", "stretch") == "stretch"
+        sizes, scales = _by_sizes(node, node.sizes(sizes_at) if stretched else node.ints(sizes_at), axes, shape)
     else:
         raise FormatError("neither scales nor sizes are given")
     mode = node.text("mode", "nearest")

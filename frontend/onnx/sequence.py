@@ -75,7 +75,7 @@ def read_split(node, ops):
     x, axis = node.tensor(0), normalize_axis(node.int("axis", 0), node.rank(0))
     size = node.shape(0)[axis]
     if not isinstance(size, int):
-        node.refuse(f"the number of parts of the symbolic axis {size} depends on it")
+        node.needs_size(0, f"the number of parts of the symbolic axis {size} depends on it")
     if not node.has(1):
         parts, keep = [1] * size, bool(node.int("keepdims", 1))
     else:

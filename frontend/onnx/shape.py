@@ -12,7 +12,7 @@ from ..ops.indexing import slice_range
 from ..ops.joining import split
 from ..ops.repeating import pad as pad_tensor, tile
 from ..ops.shape import expand_dims, moveaxis, slice_along
-from ..ops.space_depth import depth_to_space, space_to_depth
+from ..ops.space_depth import depth_to_space, pixel_unshuffle, space_to_depth
 from ..symbolic_int import SymbolicInt
 from ..tensor import Tensor
 from .registry import reads
@@ -260,7 +260,8 @@ def read_depth_to_space(node, ops):
 
 @reads("SpaceToDepth")
 def read_space_to_depth(node, ops):
-    return space_to_depth(node.tensor(0), node.int("blocksize"))
+    block = node.int("blocksize")
+    return (pixel_unshuffle if node.text("mode", "DCR") == "CRD" else space_to_depth)(node.tensor(0), block)
 
 
 @reads("Trilu")

@@ -1,6 +1,6 @@
 """ONNX's backend test suite in worker processes: a case that ends its process, or takes too long, is a result like any other.
 
-    python suite.py [--match TEXT] [--workers 2] [--timeout 60] [--output results.json]
+    python suite.py [--match TEXT] [--workers 2] [--timeout 60] [--output results.json] [--interpret]
 """
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ WORKER = pathlib.Path(__file__).with_name("suite_worker.py")
 class Worker:
     """One process; it is started anew after a case that ended it."""
 
-    def __init__(self):
+    def __init__(self, *options: str):
+        self.options = options
         self.start()
 
     def start(self) -> None:
-        self.process = subprocess.Popen([sys.executable, str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen([sys.executable, str(WORKER), *self.options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.cases = json.loads(self.process.stdout.readline())["cases"]
 
     def run(self, name: str, timeout: float) -> dict:
@@ -45,10 +46,10 @@ class Worker:
         self.process.wait()
 
 
-def run_cases(match=None, workers: int = 2, timeout: float = 60.0, names=None) -> dict[str, dict]:
+def run_cases(match=None, workers: int = 2, timeout: float = 60.0, names=None, options=(), log=None) -> dict[str, dict]:
     """Results by case, for the cases whose name holds one of the texts of `match`, or for `names`."""
     results: dict[str, dict] = {}
-    pool = [Worker() for _ in range(workers)]
+    pool = [Worker(*options) for _ in range(workers)]
     names = [n for n in pool[0].cases if not match or any(m in n for m in match)] if names is None else list(names)
     queue = collections.deque(names)
 
@@ -59,6 +60,8 @@ def run_cases(match=None, workers: int = 2, timeout: float = 60.0, names=None) -
             except IndexError:
                 return
             results[name] = worker.run(name, timeout)
+            if log is not None:
+                print(json.dumps(results[name]), file=log, flush=True)
 
     threads = [threading.Thread(target=serve, args=(worker,)) for worker in pool]
     for thread in threads:
@@ -76,9 +79,11 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--output")
+    parser.add_argument("--interpret", action="store_true", help="read the models and interpret them with the references, without compiling")
+    parser.add_argument("--log", type=argparse.FileType("w"), help="write a line of JSON for each case as it ends")
     options = parser.parse_args()
     start = time.perf_counter()
-    results = run_cases(options.match, options.workers, options.timeout)
+    results = run_cases(options.match, options.workers, options.timeout, options=["--interpret"] * options.interpret, log=options.log)
     if options.output:
         pathlib.Path(options.output).write_text(json.dumps(results, indent=0))
     counts = collections.Counter(r["status"] for r in results.values())

@@ -20,14 +20,18 @@ register tile. Operands are ranked memrefs with identity layout; sizes are read 
     emit_pack_filter(filter, packed, shape)
     emit_conv(x, packed, y, shape, epilogue)                        # operand axes here: [0, 1, 2, 3], a bias is [1]
 
+    shape = replace(shape, winograd=True)                           # allow Winograd's method: faster, error about 1e-5
+    scratch_shape(shape, images)                                    # None, or the f32 buffer to give: emit_conv(…, scratch=buffer)
+
 Rules for callers:
 
 * The output must not overlap another operand of the kernel: it holds partial sums when k is large.
-* `place.operand(buffer, axes)`: `axes[i]` is the output axis that the buffer's axis i follows, None where its size is 1. For a blocked output
-  the axes are those of [n, c / lanes, h, w, lanes], and a bias is given as [c / lanes, lanes] with axes [1, 4].
-* An epilogue is called once for each vector of a register tile: it should emit vector code and no loops. Its result is rounded to the output's
-  element type. Products of integers sum in i32, f16 and bf16 in f32; the epilogue sees the sum.
-* `memref.alloca` (static, at most 64 KiB) stands in the parallel body: the outliner must move it to the entry of the outlined function.
+* `place.operand(buffer, axes)`: `axes[i]` is the output axis that the buffer's axis i follows, None where its size is 1. For a blocked
+  output the axes are those of [n, c / lanes, h, w, lanes], and a bias is given as [c / lanes, lanes] with axes [1, 4].
+* An epilogue is called once for each vector of a register tile: it should emit vector code and no loops. Its result is rounded to the
+  output's element type. Products of integers sum in i32, f16 and bf16 in f32; the epilogue sees the sum.
+* `memref.alloca` (static, at most 128 KiB a chunk) stands in the parallel body: the outliner must move it to the entry of
+  the outlined function.
 * `scf.for` may carry `llvm.loop_annotation`. After lowering, rename it to `loop_annotation` on `llvm.br`
   (`standalone.carry_loop_annotations`), or LLVM will not see it.
 * `llvm.fence syncscope("singlethread")` between the taps of a convolution is an order to the compiler and no instruction.
@@ -42,7 +46,8 @@ Rules for callers:
 | pack, matmul | products |
 | conv_plan, conv | the strategy of a convolution, packing of filters |
 | conv_taps | which taps lie inside the image |
-| conv_pixels, conv_depthwise | the convolution kernels |
+| conv_pixels, conv_depthwise, conv_winograd | the convolution kernels |
+| planes | from sums [pixel][filter] to NCHW, with the epilogue |
 | transpose | 16x16 squares in registers |
 | standalone | compile one kernel alone: tests, benches, tuning |
 """

@@ -88,12 +88,19 @@ def _pack_pixels(filter, packed, shape):
         count = width if per_group % width == 0 else b.minimum(width, b.sub(per_group, first))
 
         def each_tap(body):
-            b.loop(0, shape.kernel[0], 1, lambda ky: b.loop(0, shape.kernel[1], 1, lambda kx: b.loop(0, inner, 1, lambda lane: body(ky, kx, lane))))
+            def row(ky):
+                b.loop(0, shape.kernel[1], 1, lambda kx: b.loop(0, inner, 1, lambda lane: body(ky, kx, lane)))
+
+            b.loop(0, shape.kernel[0], 1, row)
 
         def copy(j):
             number = b.add(b.add(b.mul(group, per_group), first), j)
-            each_tap(lambda ky, kx, lane: b.store(
-                b.load(filter, [number, b.add(b.mul(block, inner), lane), ky, kx]), packed, [group, panel, block, ky, kx, lane, j]))  # fmt: skip
+
+            def one(ky, kx, lane):
+                tap = b.load(filter, [number, b.add(b.mul(block, inner), lane), ky, kx])
+                b.store(tap, packed, [group, panel, block, ky, kx, lane, j])
+
+            each_tap(one)
 
         b.loop(0, count, 1, copy)
         b.loop(count, width, 1, lambda j: each_tap(lambda ky, kx, lane: b.store(zero, packed, [group, panel, block, ky, kx, lane, j])))

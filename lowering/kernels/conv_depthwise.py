@@ -1,8 +1,8 @@
 """Depthwise convolution, one filter a channel.
 
-NCHW: lanes run along the output's row; a tile is several output rows of one vector, so that an input row, once loaded, serves every output row
-that it is a tap of. Blocked: lanes are channels; a tile is several pixels of a row, and an input pixel, once loaded, serves every output
-pixel that it is a tap of. Taps outside the image are left out, by masks where only some lanes are.
+NCHW: lanes run along the output's row; a tile is several output rows of one vector, so that an input row, once loaded, serves
+every output row that it is a tap of. Blocked: lanes are channels; a tile is several pixels of a row, and an input pixel, once
+loaded, serves every output pixel that it is a tap of. Taps outside the image are left out, by masks where only some lanes are.
 """
 
 from mlir import ir
@@ -81,7 +81,10 @@ class PlaneDepthwise(_Depthwise):
     def _plane(self, image, channel):
         self.image, self.channel = image, channel
         self.weights = [
-            [b.broadcast(b.widen(b.load(self.filter, [channel, ky, kx]), self.accumulator), self.lanes) for kx in range(self.shape.kernel[1])]
+            [
+                b.broadcast(b.widen(b.load(self.filter, [channel, ky, kx]), self.accumulator), self.lanes)
+                for kx in range(self.shape.kernel[1])
+            ]
             for ky in range(self.shape.kernel[0])
         ]
         if b.known(self.out[0]) and b.known(self.size[0]):
@@ -153,7 +156,10 @@ class PlaneDepthwise(_Depthwise):
         if stride == 1:
             return self._load(row, column, inside), inside
         if stride == 2:
-            halves = [self._load(row, b.add(column, h * lanes), self._lanes_inside(b.add(column, h * lanes), 1) if masked else None) for h in range(2)]
+            halves = [
+                self._load(row, b.add(column, h * lanes), self._lanes_inside(b.add(column, h * lanes), 1) if masked else None)
+                for h in range(2)
+            ]
             return vector.shuffle(*halves, list(range(0, 2 * lanes, 2))), inside
         return self._gather(row, column, stride, inside), inside
 

@@ -1,20 +1,19 @@
 """Convolution with vectors along the filters: a register tile is `columns` pixels x `vectors` vectors of filters.
 
-Pixels are broadcast out of the input where it lies, so NCHW and blocked inputs, strides and dilations cost the same, and there is no padded
-copy: taps that fall outside the image are left out, in Python where the width is known. The sums of a chunk (one panel of filters, a band of
-output rows) go to a stash on the stack, [pixel][filter], and from there through 16x16 transposes to NCHW, with the epilogue.
+Pixels are broadcast out of the input where it lies, so NCHW and blocked inputs, strides and dilations cost the same, and there is
+no padded copy: taps that fall outside the image are left out, in Python where the width is known. The sums of a chunk (one panel
+of filters, a band of output rows) go to a stash on the stack, [pixel][filter], and from there through 16x16 transposes to NCHW,
+with the epilogue.
 """
 
 from mlir.dialects import arith
 
 from . import build as b
-from . import tile
 from .conv_plan import pixel_plan
 from .conv_taps import Taps, merge_tiles
 from .pack import accumulator_type
 from .place import Place, finish
 from .planes import PlaneWriter
-
 
 UNROLLED_TAPS = 3
 """Longer runs of taps along a row are a loop: shorter ones were slower as a loop."""
@@ -38,7 +37,13 @@ class PixelConvolution:
     def emit(self):
         plan = self.plan
         self.band_columns = self.out[1] if plan.band_columns is None else plan.band_columns
-        grid = [b.dim(self.x, 0), self.shape.groups, self.panels, b.ceil_div(self.out[0], plan.band_rows), b.ceil_div(self.out[1], self.band_columns)]
+        grid = [
+            b.dim(self.x, 0),
+            self.shape.groups,
+            self.panels,
+            b.ceil_div(self.out[0], plan.band_rows),
+            b.ceil_div(self.out[1], self.band_columns),
+        ]
         count = 1
         for size in grid:
             count = b.mul(count, size)
@@ -74,15 +79,21 @@ class PixelConvolution:
 
     def _row(self, y, height, tap_rows, first, count):
         end = None if self.plan.band_columns is None else b.add(self.left, self.columns)
-        self.taps.columns(self.left, end, self.plan.columns, lambda x, size, taps: self._tile(y, height, x, size, tap_rows, taps, first, count))
+        self.taps.columns(
+            self.left, end, self.plan.columns, lambda x, size, taps: self._tile(y, height, x, size, tap_rows, taps, first, count)
+        )
 
     # --- one tile -----------------------------------------------------------------------------------------------------------------
 
     def _tile(self, y, height, x, size, tap_rows, taps, first, count):
         """Sum `count` blocks of channels, from `first` on, of height x size pixels into the stash."""
-        places = [self._stash_place(b.add(y, r), b.add(x, p), v) for r in range(height) for p in range(size) for v in range(self.plan.vectors)]
+        places = [
+            self._stash_place(b.add(y, r), b.add(x, p), v) for r in range(height) for p in range(size) for v in range(self.plan.vectors)
+        ]
         sums = self._start(places, first)
-        sums = b.loop(0, count, 1, lambda block, *sums: self._taps(y, height, x, size, tap_rows, taps, b.add(first, block), sums), sums, rolled=True)
+        sums = b.loop(
+            0, count, 1, lambda block, *sums: self._taps(y, height, x, size, tap_rows, taps, b.add(first, block), sums), sums, rolled=True
+        )
         for vec, place in zip(sums, places):
             b.store_vector(vec, self.stash, place)
 
@@ -102,7 +113,8 @@ class PixelConvolution:
         def tap_row(ky, sums, rows):
             for (kx, end), _, columns in self._tap_columns(taps):
                 step = 1 if end - kx > UNROLLED_TAPS else end - kx
-                sums = b.loop(kx, end, step, lambda kx, *sums: self._some_taps(y, x, ky, kx, step, block, sums, rows, columns), sums, rolled=True)
+                where = (y, x, ky, step, block, rows, columns)
+                sums = b.loop(kx, end, step, lambda kx, *sums, where=where: self._some_taps(where, kx, sums), sums, rolled=True)
             return sums
 
         if isinstance(tap_rows[0], tuple):
@@ -118,7 +130,8 @@ class PixelConvolution:
         columns = [(kx, 1, [pixel[kx] for pixel in taps]) for kx in range(self.shape.kernel[1])]
         return merge_tiles(columns)
 
-    def _some_taps(self, y, x, ky, kx, count, block, sums, rows, columns):
+    def _some_taps(self, where, kx, sums):
+        y, x, ky, count, block, rows, columns = where
         for i in range(count):
             sums = self._tap(y, x, ky, b.add(kx, i), block, sums, rows, columns)
         return sums
@@ -168,7 +181,9 @@ class PixelConvolution:
     def _store_planes(self):
         """A band is whole rows or a piece of one row, so its pixels are contiguous in y."""
         writer = PlaneWriter(self.stash, self.y, self.plan, self.epilogue, (self.per_group, self.out[1]))
-        writer.write((self.image, self.group, self.panel), 0, b.mul(self.rows, self.columns), b.add(b.mul(self.top, self.out[1]), self.left))
+        writer.write(
+            (self.image, self.group, self.panel), 0, b.mul(self.rows, self.columns), b.add(b.mul(self.top, self.out[1]), self.left)
+        )
 
     def _store_blocked(self):
         """Pixel by pixel; the channel block of the output is the vector."""
@@ -179,7 +194,13 @@ class PixelConvolution:
                 number = b.add(b.add(b.mul(self.group, self.per_group // lanes), b.mul(self.panel, self.plan.vectors)), v)
                 at = (self.image, number, y, x, 0)
                 vec = b.load_vector(self.stash, self._stash_place(y, x, v), lanes)
-                inside = True if self.per_group % self.plan.width == 0 else b.less(b.add(b.mul(self.panel, self.plan.vectors), v), self.per_group // lanes)
+                inside = (
+                    True
+                    if self.per_group % self.plan.width == 0
+                    else b.less(b.add(b.mul(self.panel, self.plan.vectors), v), self.per_group // lanes)
+                )
                 b.when(inside, lambda vec=vec, at=at: finish(vec, Place(at, 4, lanes), self.y, at, self.epilogue))
 
-        b.loop(self.top, b.add(self.top, self.rows), 1, lambda y: b.loop(self.left, b.add(self.left, self.columns), 1, lambda x: pixel(y, x)))
+        b.loop(
+            self.top, b.add(self.top, self.rows), 1, lambda y: b.loop(self.left, b.add(self.left, self.columns), 1, lambda x: pixel(y, x))
+        )

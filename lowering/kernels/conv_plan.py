@@ -13,8 +13,14 @@ STASH = 32 << 10
 
 
 def conv_strategy(shape: ConvShape, target: Target | None = None) -> str:
-    """`"depthwise"`, `"rows"` (a product over channels, one pixel an image), `"planes"` (filter x pixels as a product), `"pixels"` or, if the
-    shape allows it, `"winograd"`."""
+    """One of
+
+    * `"depthwise"`,
+    * `"rows"`: a product over channels, one pixel an image,
+    * `"planes"`: filter x pixels as a product,
+    * `"pixels"`: any other,
+    * `"winograd"`: if the shape allows it and it pays.
+    """
     target = target or host()
     if shape.depthwise and shape.layout_in == shape.layout_out:
         return "depthwise"

@@ -2,8 +2,9 @@
 
     y = A^T [ sum over channels of (G g G^T) * (B^T d B) ] A      for each 4x4 tile of the output, 6x6 window d of the input
 
-First a parallel loop transforms the windows, lanes along the tiles of a row, to windows[image][group][36][channel][tile]. Then, for a group of
-tiles and a panel of filters, 36 products of tiles x channels x filters go to a stash on the stack, and the inverse transform to the output.
+First a parallel loop transforms the windows, lanes along the tiles of a row, to windows[image][group][36][channel][tile]. Then,
+for a group of tiles and a panel of filters, 36 products of tiles x channels x filters go to a stash on the stack, and the inverse
+transform to the output.
 
 Less exact than the plain sum (about 1e-5 of the largest output), and an infinity spoils its whole tile: so the caller has to ask for it.
 """
@@ -86,7 +87,9 @@ class WinogradConvolution:
         count = b.mul(images, plan.groups_down * plan.groups_across)
         b.parallel(count, lambda chunk: self._transform_group(*b.split(chunk, *grid)))
         panels = -(-shape.filters // plan.width)
-        b.parallel(b.mul(count, panels), lambda chunk: self._multiply_group(*b.split(chunk, images, panels, plan.groups_down, plan.groups_across)))
+        b.parallel(
+            b.mul(count, panels), lambda chunk: self._multiply_group(*b.split(chunk, images, panels, plan.groups_down, plan.groups_across))
+        )
 
     def _group(self, down, across):
         return b.add(b.mul(down, self.plan.groups_across), across)

@@ -1,8 +1,8 @@
 """Matrix product: C = A B with an epilogue, B packed or not, any sizes.
 
-Chunks are a grid (batch, block of rows, group of panels). Within a chunk the blocks of k come first, then the tiles of rows, then the panels: a
-tile of A stays in L1, the panels of the group stream from L2. A is read where it lies: broadcasting scalars out of rows was as fast as out
-of packed A (see docs/design/kernels.md).
+Chunks are a grid (batch, block of rows, group of panels). Within a chunk the blocks of k come first, then the tiles of rows, then
+the panels: a tile of A stays in L1, the panels of the group stream from L2. A is read where it lies: broadcasting scalars out of
+rows was as fast as out of packed A (see docs/design/kernels.md).
 """
 
 from dataclasses import dataclass
@@ -168,7 +168,9 @@ class _Product:
 
         def panel(index, columns):
             source = self._panel_source(index, k, depth, columns)
-            tile.for_each_tile(rows, self.plan.height, lambda row, height: self._tile(b.add(first_row, row), height, index, k, depth, columns, source))
+            tile.for_each_tile(
+                rows, self.plan.height, lambda row, height: self._tile(b.add(first_row, row), height, index, k, depth, columns, source)
+            )
 
         if end is None:
             panel(first, None)
@@ -176,8 +178,17 @@ class _Product:
         if self.plan.panels == 1 or self.plan.pack:
             self._panels(first, end, panel)
             return
-        tile.for_each_tile(rows, self.plan.height, lambda row, height: self._panels(first, end, lambda index, columns: self._tile(
-            b.add(first_row, row), height, index, k, depth, columns, self._panel_source(index, k, depth, columns))))
+        tile.for_each_tile(
+            rows,
+            self.plan.height,
+            lambda row, height: self._panels(
+                first,
+                end,
+                lambda index, columns: self._tile(
+                    b.add(first_row, row), height, index, k, depth, columns, self._panel_source(index, k, depth, columns)
+                ),
+            ),
+        )
 
     def _panels(self, first, end, body):
         """Whole panels, then the last one if it is not whole and belongs to this group."""

@@ -18,7 +18,9 @@ class PlaneWriter:
         whole = b.sub(count, b.rem(count, lanes))
 
         def squares(offset, pixels):
-            b.loop(0, self.plan.width, lanes, lambda column: self._square(where, b.add(pixel, offset), pixels, column, b.add(start, offset)))
+            b.loop(
+                0, self.plan.width, lanes, lambda column: self._square(where, b.add(pixel, offset), pixels, column, b.add(start, offset))
+            )
 
         b.loop(0, whole, lanes, lambda offset: squares(offset, None))
         rest = b.sub(count, whole)

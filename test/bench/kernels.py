@@ -9,15 +9,23 @@ import time
 from dataclasses import dataclass, replace
 
 import numpy as np
-import onnx
 import onnxruntime
 from mlir import ir
-from onnx import TensorProto, helper, numpy_helper
-
 from onemlir.lowering import targets
-from onemlir.lowering.kernels import ConvShape, MatmulShape, conv_strategy, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter
-from onemlir.lowering.kernels import packed_filter_shape, packed_shape, scratch_shape
+from onemlir.lowering.kernels import (
+    ConvShape,
+    MatmulShape,
+    conv_strategy,
+    emit_conv,
+    emit_matmul,
+    emit_pack_b,
+    emit_pack_filter,
+    packed_filter_shape,
+    packed_shape,
+    scratch_shape,
+)
 from onemlir.lowering.kernels.standalone import aligned, compile_kernel
+from onnx import TensorProto, helper, numpy_helper
 
 ROUNDS = 40
 random = np.random.default_rng(0)
@@ -157,7 +165,10 @@ def report(name, case):
     case.ours()
     wrong = case.check(case.theirs())
     ours, theirs = seconds(case.ours, case.theirs)
-    print(f"{name:44s} {case.flops / ours / 1e9:8.1f} {case.flops / theirs / 1e9:8.1f} {ours / theirs:8.2f} {ours * 1e6:9.1f} {wrong:9.0e}", flush=True)
+    print(
+        f"{name:44s} {case.flops / ours / 1e9:8.1f} {case.flops / theirs / 1e9:8.1f} {ours / theirs:8.2f} {ours * 1e6:9.1f} {wrong:9.0e}",
+        flush=True,
+    )
 
 
 def cases(target):

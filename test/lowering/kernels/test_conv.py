@@ -7,7 +7,6 @@ pytest.importorskip("mlir.ir")
 
 from mlir import ir  # noqa: E402
 from mlir.dialects import arith  # noqa: E402
-
 from onemlir.lowering import targets  # noqa: E402
 from onemlir.lowering.kernels import ConvShape, conv_strategy, emit_conv, emit_pack_filter, packed_filter_shape, scratch_shape  # noqa: E402
 from onemlir.lowering.kernels.standalone import compile_kernel  # noqa: E402
@@ -166,7 +165,9 @@ def test_epilogue_adds_bias_and_residual(size, kernel, layout):
 
 def test_epilogue_follows_one_spatial_axis():
     shape = ConvShape(2, 5, 6, 7, (3, 3), pads=(1, 1, 1, 1))
-    conv = Conv(shape, epilogue=lambda rows: lambda vec, place: arith.addf(vec, place.operand(rows, [0, None, 3])), extra=[((2, 1, 7), "float32")])
+    conv = Conv(
+        shape, epilogue=lambda rows: lambda vec, place: arith.addf(vec, place.operand(rows, [0, None, 3])), extra=[((2, 1, 7), "float32")]
+    )
     x, w, rows = data(2, 2, 6, 7), data(5, 2, 3, 3), data(2, 1, 7)
     np.testing.assert_allclose(conv(x, w, rows), reference(x, w, shape) + rows[:, :, None, :], rtol=1e-4, atol=1e-4)
 
@@ -206,11 +207,15 @@ def test_depthwise_planes(size, options, known):
     check(ConvShape(3, 3, *(size if known else (None, None)), (3, 3), groups=3, **options), size)
 
 
-@pytest.mark.parametrize("options", [dict(pads=(1, 1, 1, 1)), dict(pads=(2, 2, 2, 2), strides=(2, 2)), dict(pads=(2, 2, 2, 2), dilations=(2, 2))])
+@pytest.mark.parametrize(
+    "options", [dict(pads=(1, 1, 1, 1)), dict(pads=(2, 2, 2, 2), strides=(2, 2)), dict(pads=(2, 2, 2, 2), dilations=(2, 2))]
+)
 @pytest.mark.parametrize("known", [True, False])
 def test_depthwise_blocked(options, known):
     for size in [(7, 7), (9, 20), (1, 1)]:
-        shape = ConvShape(32, 32, *(size if known else (None, None)), (3, 3), groups=32, layout_in="blocked", layout_out="blocked", **options)
+        shape = ConvShape(
+            32, 32, *(size if known else (None, None)), (3, 3), groups=32, layout_in="blocked", layout_out="blocked", **options
+        )
         check(shape, size)
 
 

@@ -8,7 +8,6 @@ mlir = pytest.importorskip("mlir.ir")
 
 from mlir import ir  # noqa: E402
 from mlir.dialects import arith  # noqa: E402
-
 from onemlir.lowering import targets  # noqa: E402
 from onemlir.lowering.kernels import MatmulShape, emit_matmul, emit_pack_b, panel_width  # noqa: E402
 from onemlir.lowering.kernels.pack import accumulator_type  # noqa: E402
@@ -84,7 +83,9 @@ def test_dynamic_sizes_of_every_target_table(name):
                 check(c, a.astype(float) @ w, 1e-3)
 
 
-@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (2, 17, 3), (33, 5, 16), (17, 33, 33), (64, 70, 100), (300, 40, 1100), (16, 16, 2), (5, 0, 3), (0, 5, 3)])
+@pytest.mark.parametrize(
+    "m, n, k", [(1, 1, 1), (2, 17, 3), (33, 5, 16), (17, 33, 33), (64, 70, 100), (300, 40, 1100), (16, 16, 2), (5, 0, 3), (0, 5, 3)]
+)
 def test_known_sizes(m, n, k):
     kernel, width = compiled(m, n, k)
     a, w = data((m, k)), data((k, n))

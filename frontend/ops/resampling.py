@@ -62,7 +62,7 @@ def _resize(x: Tensor, sizes, scales, mode: str, align_corners: bool, antialias:
     if nearest:
         coordinates = "asymmetric" if mode == "nearest" else "half_pixel"
     else:
-        coordinates = "align_corners" if align_corners else "half_pixel" if MODES[mode] == "cubic" else "pytorch_half_pixel"
+        coordinates = "align_corners" if align_corners else "half_pixel"
     rounding = "floor" if mode == "nearest" else "round_prefer_ceil"
     full = tuple(size_of(s) for s in x.shape[:2]) + tuple(sizes)
     return declared.resize(x, sizes=full, scales=None if scales is None else (1.0, 1.0, *scales), mode=MODES[mode], coordinate_mode=coordinates,

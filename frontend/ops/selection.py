@@ -118,7 +118,7 @@ def compress(condition, x: Tensor, axis: int | None = None) -> Tensor:
 
 def bucketize(x, boundaries, right: bool = False) -> Tensor:
     """For each element of x its place in the sorted `boundaries` (rank 1): torch's bucketize."""
-    return declared.searchsorted(boundaries, x, side="right" if right else "left")
+    return declared.searchsorted(boundaries, x, right=right)
 
 
 def dynamic_slice(x: Tensor, starts, shape) -> Tensor:

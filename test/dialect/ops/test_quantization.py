@@ -1,0 +1,47 @@
+"""Quantization against onnx's reference evaluator, and decomposed against our reference."""
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+import onemlir as om
+from onemlir import ops
+
+rng = np.random.default_rng(0)
+X = (rng.standard_normal((2, 3, 4)) * 40).astype(np.float32)
+PER_AXIS = rng.uniform(0.1, 0.6, 3).astype(np.float32)
+
+
+def onnx_node(op_type: str, *inputs, **attributes):
+    names = [f"i{n}" for n in range(len(inputs))]
+    values = [onnx.helper.make_tensor_value_info(n, onnx.helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for n, v in zip(names, inputs)]
+    node = onnx.helper.make_node(op_type, names, ["y"], **attributes)
+    graph = onnx.helper.make_graph([node], "g", values, [onnx.helper.make_empty_tensor_value_info("y")])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)])
+    return ReferenceEvaluator(model).run(None, dict(zip(names, inputs)))[0]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16])
+@pytest.mark.parametrize("scale", [np.float32(0.3), PER_AXIS], ids=["tensor", "axis"])
+def test_quantize_and_back(dtype, scale, assert_decomposes):
+    zero = np.full(np.shape(scale), 5, dtype)
+    scale = np.asarray(scale)
+    quantize = lambda x, s, z: ops.quantize_linear(x, s, z, axis=1)
+    found = quantize(om.tensor(X), om.tensor(scale), om.tensor(zero)).numpy()
+    np.testing.assert_array_equal(found, onnx_node("QuantizeLinear", X, scale, zero, axis=1))
+    back = lambda x, s, z: ops.dequantize_linear(x, s, z, axis=1)
+    np.testing.assert_allclose(back(om.tensor(found), om.tensor(scale), om.tensor(zero)).numpy(), onnx_node("DequantizeLinear", found, scale, zero, axis=1), rtol=1e-6)
+    assert_decomposes(quantize, [X, scale, zero], rtol=0, atol=0)
+    assert_decomposes(back, [found, scale, zero], rtol=0, atol=0)
+
+
+def test_special_values(assert_decomposes):
+    """NaN becomes 0, infinities saturate."""
+    x = np.array([np.nan, np.inf, -np.inf, 0.5, 1.5, -1e30], np.float32)
+    assert_decomposes(lambda v: ops.quantize_linear(v, 1.0, dtype=np.int8), [x], rtol=0, atol=0)
+    np.testing.assert_array_equal(ops.quantize_linear(om.tensor(x), 1.0, dtype=np.int8).numpy(), [0, 127, -128, 0, 2, -128])
+
+
+def test_blocks(assert_decomposes):
+    scale = rng.uniform(0.1, 0.5, (2, 2, 4)).astype(np.float32)
+    assert_decomposes(lambda x, s: ops.quantize_linear(x, s, axis=1, block_size=2, dtype=np.int8), [X, scale], rtol=0, atol=0)

@@ -5,14 +5,28 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from ..tensor import Tensor
 
+from .pooling import adaptive_avg_pool as adaptive_avg_pool
+from .pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
+from .pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from .pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
+from .pooling import adaptive_max_pool as adaptive_max_pool
+from .pooling import adaptive_max_pool1d as adaptive_max_pool1d
+from .pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from .pooling import adaptive_max_pool3d as adaptive_max_pool3d
+from .resampling import affine_grid as affine_grid
 from .reduction import all as all
 from .elementwise import allclose as allclose
 from .reduction import any as any
+from .creation import arange as arange
 from .reduction import argmax as argmax
 from .reduction import argmin as argmin
+from .selection import argwhere as argwhere
 from .shape import atleast_1d as atleast_1d
 from .shape import atleast_2d as atleast_2d
 from .shape import atleast_3d as atleast_3d
+from .pooling import avg_pool1d as avg_pool1d
+from .pooling import avg_pool2d as avg_pool2d
+from .pooling import avg_pool3d as avg_pool3d
 from .normalization import batch_norm as batch_norm
 from .random import bernoulli as bernoulli
 from .elementwise import bitwise_invert as bitwise_invert
@@ -20,34 +34,63 @@ from .elementwise import bitwise_left_shift as bitwise_left_shift
 from .elementwise import bitwise_right_shift as bitwise_right_shift
 from .shape import broadcast_arrays as broadcast_arrays
 from .shape import broadcast_tensors as broadcast_tensors
+from .selection import bucketize as bucketize
 from .elementwise import cbrt as cbrt
 from .elementwise import ceil as ceil
+from .joining import chunk as chunk
 from .elementwise import clip as clip
+from .selection import compress as compress
+from .joining import concatenate as concatenate
+from .control_flow import cond as cond
+from .convolution import conv1d as conv1d
+from .convolution import conv2d as conv2d
+from .convolution import conv3d as conv3d
+from .convolution import conv_transpose1d as conv_transpose1d
+from .convolution import conv_transpose2d as conv_transpose2d
+from .convolution import conv_transpose3d as conv_transpose3d
 from .reduction import count_nonzero as count_nonzero
 from .reduction import cumprod as cumprod
 from .reduction import cumsum as cumsum
+from .space_depth import depth_to_space as depth_to_space
+from .triangular import diag as diag
+from .triangular import diagonal as diagonal
 from .linear_algebra import dot as dot
 from .random import dropout as dropout
+from .selection import dynamic_slice as dynamic_slice
+from .selection import dynamic_update as dynamic_update
 from .einsum import einsum as einsum
+from .selection import embedding as embedding
 from .creation import empty as empty
+from .creation import empty_like as empty_like
 from .shape import expand as expand
 from .shape import expand_dims as expand_dims
+from .creation import eye as eye
 from .shape import flatten as flatten
+from .repeating import flip as flip
 from .elementwise import floor as floor
+from .control_flow import fori_loop as fori_loop
 from .creation import full as full
 from .creation import full_like as full_like
+from .pooling import global_avg_pool as global_avg_pool
+from .pooling import global_lp_pool as global_lp_pool
+from .pooling import global_max_pool as global_max_pool
 from .activation import glu as glu
+from .normalization import group_norm as group_norm
 from .recurrent import gru as gru
 from .activation import hardshrink as hardshrink
 from .activation import hardtanh as hardtanh
+from .joining import hstack as hstack
 from .elementwise import hypot as hypot
+from .selection import index_select as index_select
 from .linear_algebra import inner as inner
 from .normalization import instance_norm as instance_norm
+from .resampling import interpolate as interpolate
 from .elementwise import isclose as isclose
 from .elementwise import isneginf as isneginf
 from .elementwise import isposinf as isposinf
 from .normalization import layer_norm as layer_norm
 from .elementwise import lerp as lerp
+from .creation import linspace as linspace
 from .elementwise import logaddexp as logaddexp
 from .elementwise import logical_and as logical_and
 from .elementwise import logical_not as logical_not
@@ -56,21 +99,35 @@ from .elementwise import logical_xor as logical_xor
 from .elementwise import logit as logit
 from .activation import logsigmoid as logsigmoid
 from .reduction import logsumexp as logsumexp
+from .pooling import lp_pool as lp_pool
+from .pooling import lp_pool1d as lp_pool1d
+from .pooling import lp_pool2d as lp_pool2d
+from .pooling import lp_pool3d as lp_pool3d
 from .recurrent import lstm as lstm
+from .control_flow import map as map
+from .selection import masked_fill as masked_fill
 from .reduction import max as max
+from .pooling import max_pool1d as max_pool1d
+from .pooling import max_pool2d as max_pool2d
+from .pooling import max_pool3d as max_pool3d
 from .reduction import mean as mean
 from .shape import meshgrid as meshgrid
 from .reduction import min as min
 from .shape import moveaxis as moveaxis
 from .elementwise import nan_to_num as nan_to_num
+from .selection import nonzero as nonzero
 from .reduction import norm as norm
 from .random import normal as normal
 from .reduction import normalize as normalize
+from .selection import one_hot as one_hot
 from .creation import ones as ones
 from .creation import ones_like as ones_like
 from .linear_algebra import outer as outer
+from .repeating import pad as pad
 from .shape import permute as permute
 from .shape import permute_dims as permute_dims
+from .space_depth import pixel_shuffle as pixel_shuffle
+from .space_depth import pixel_unshuffle as pixel_unshuffle
 from .elementwise import positive as positive
 from .activation import prelu as prelu
 from .reduction import prod as prod
@@ -81,26 +138,51 @@ from .random import randn as randn
 from .random import randn_like as randn_like
 from .random import randperm as randperm
 from .shape import ravel as ravel
+from .repeating import repeat as repeat
 from .normalization import rms_norm as rms_norm
 from .recurrent import rnn as rnn
+from .repeating import roll as roll
 from .elementwise import round as round
 from .attention import scaled_dot_product_attention as scaled_dot_product_attention
+from .control_flow import scan as scan
+from .selection import scatter_add as scatter_add
+from .selection import scatter_max as scatter_max
+from .selection import scatter_min as scatter_min
+from .selection import select as select
 from .elementwise import signbit as signbit
 from .activation import softmin as softmin
 from .activation import softshrink as softshrink
+from .space_depth import space_to_depth as space_to_depth
+from .joining import split as split
 from .shape import squeeze as squeeze
+from .joining import stack as stack
 from .reduction import std as std
 from .reduction import sum as sum
 from .shape import swapaxes as swapaxes
+from .control_flow import switch as switch
+from .selection import take as take
+from .selection import take_along_axis as take_along_axis
 from .activation import tanhshrink as tanhshrink
 from .linear_algebra import tensordot as tensordot
 from .activation import threshold as threshold
 from .activation import thresholded_relu as thresholded_relu
+from .repeating import tile as tile
+from .triangular import trace as trace
+from .triangular import tri as tri
+from .triangular import tril as tril
+from .triangular import triu as triu
 from .elementwise import trunc as trunc
+from .joining import unbind as unbind
 from .random import uniform as uniform
+from .selection import unique as unique
+from .selection import unique_values as unique_values
 from .shape import unsqueeze as unsqueeze
+from .joining import unstack as unstack
+from .resampling import upsample as upsample
 from .reduction import var as var
 from .linear_algebra import vecdot as vecdot
+from .joining import vstack as vstack
+from .control_flow import while_loop as while_loop
 from .creation import zeros as zeros
 from .creation import zeros_like as zeros_like
 
@@ -194,7 +276,7 @@ def dequantize_linear(x: Tensor | ArrayLike, scale: Tensor | ArrayLike, zero_poi
     scale, zero_point, axis, block_size: as for `QuantizeLinear`; zero_point has the dtype of x. Source: ONNX DequantizeLinear."""
 
 def divide(x: Tensor | ArrayLike, y: Tensor | ArrayLike) -> Tensor:
-    """x / y, true division. Integers are converted to floating first, as numpy does."""
+    """x / y, true division. Integers are converted to f64 first, as numpy does."""
 
 def elu(x: Tensor | ArrayLike, alpha: float = ...) -> Tensor:
     """x where x > 0, else alpha * (exp(x) - 1). Source: Clevert, Unterthiner, Hochreiter 2016."""
@@ -251,11 +333,6 @@ def grid_sample(x: Tensor | ArrayLike, grid: Tensor | ArrayLike, mode: str = ...
     (2 axes, coefficient -0.75). padding_mode: what is beyond the edge: zeros, border (the nearest element), reflection. align_corners:
     -1 and 1 are the centres of the edge elements, else their outer edges. NaN is outside (zeros) or place 0.
     Source: torch's grid_sample; ONNX GridSample."""
-
-def group_norm(x: Tensor | ArrayLike, weight: Tensor | ArrayLike | None = ..., bias: Tensor | ArrayLike | None = ..., eps: float = ..., *, num_groups: int) -> Tensor:
-    """(x - mean) / sqrt(var + eps) * weight + bias with the statistics of one group of channels of one sample.
-    
-    x: (batch, channels, ...), channels divisible by num_groups; weight, bias: (channels,). Source: Wu and He 2018."""
 
 def gru_layer(x: Tensor | ArrayLike, weight_ih: Tensor | ArrayLike, weight_hh: Tensor | ArrayLike, bias_ih: Tensor | ArrayLike | None = ..., bias_hh: Tensor | ArrayLike | None = ..., initial_h: Tensor | ArrayLike | None = ..., sequence_lens: Tensor | ArrayLike | None = ..., reverse: bool = ..., clip: float | None = ..., gate_activation: str = ..., activation: str = ..., linear_before_reset: bool = ...) -> tuple[Tensor, Tensor]:
     """Gates r, z and candidate n, with a = x[t] @ weight_ih.T + bias_ih and b = h[t-1] @ weight_hh.T + bias_hh, each in three parts:

@@ -1,5 +1,9 @@
 """The machines that code is generated for, and the tile sizes that were measured on them."""
 
+from __future__ import annotations
+
+import contextlib
+import contextvars
 import functools
 import os
 import platform
@@ -41,9 +45,26 @@ BASELINE = Target("sse2", 128, 16, rows=3, vectors=4, cpu="x86-64")
 TARGETS = {target.name: target for target in (AVX512, AVX2, NEON, BASELINE)}
 
 
-@functools.cache
+_chosen: contextvars.ContextVar = contextvars.ContextVar("target", default=None)
+
+
+@contextlib.contextmanager
+def lowering_for(target: Target | None):
+    """What is lowered inside the block is for `target` (None: for this machine), in this thread alone."""
+    token = _chosen.set(target)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
 def host() -> Target:
-    """The target of this machine; `ONEMLIR_TARGET=avx2` chooses a lesser one."""
+    """The target to lower for: the one of `lowering_for`, else this machine's; `ONEMLIR_TARGET=avx2` chooses a lesser one."""
+    return _chosen.get() or _detected()
+
+
+@functools.cache
+def _detected() -> Target:
     chosen = os.environ.get("ONEMLIR_TARGET")
     if chosen:
         return TARGETS[chosen]

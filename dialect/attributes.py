@@ -130,6 +130,21 @@ class Ints(AttributeKind):
         return tuple(ir.DenseI64ArrayAttr(attribute))
 
 
+class Floats(AttributeKind):
+    irdl, annotation = "#builtin.dense_array", "tuple[float, ...]"
+
+    def check(self, value, name, operands):
+        if isinstance(value, str) or not hasattr(value, "__iter__"):
+            self.refuse(value, name, "a sequence of numbers")
+        return tuple(Float().check(item, name, operands) for item in value)
+
+    def encode(self, value, ir):
+        return ir.DenseF64ArrayAttr.get(list(value))
+
+    def decode(self, attribute, ir):
+        return tuple(ir.DenseF64ArrayAttr(attribute))
+
+
 class Axes(Ints):
     """Axes of the first operand, None for all; written sorted and non-negative."""
 

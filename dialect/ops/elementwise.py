@@ -259,7 +259,7 @@ class BitwiseXor(Bitwise):
 
 
 class BitwiseNot(ElementwiseOp):
-    """~x."""
+    """All bits of x inverted; not x for bool."""
 
     x: Operand[IntegerOrBool]
     result: Result

@@ -33,14 +33,15 @@ def _once(function: ir.Operation, keep: Container[type[Op]]) -> bool:
             found.append((op, operands, attributes))
 
     analysis = ShapeAnalysis(function, collect)
-    for op, operands, attributes in found:
-        _replace(op, operands, attributes, builder_for(analysis, op.location))
+    builder = builder_for(analysis)
+    for op, operands, attributes in reversed(found):  # backwards, so that operands are values which still exist
+        _replace(op, operands, attributes, builder)
     return bool(found)
 
 
-def builder_for(analysis: ShapeAnalysis, location: ir.Location) -> GraphBuilder:
-    """A graph builder that knows every axis of an analysed function."""
-    builder = GraphBuilder(lambda: location)
+def builder_for(analysis: ShapeAnalysis) -> GraphBuilder:
+    """A graph builder that knows every axis of an analysed function; ops get the current location."""
+    builder = GraphBuilder(lambda: ir.Location.current)
     for value, type in analysis.tensors.items():
         builder.node(value, type)
     for value, size in analysis.sizes.items():

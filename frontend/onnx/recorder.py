@@ -50,8 +50,8 @@ class ModelRecorder(Recorder):
     def example_size(self, size) -> int:
         return symbolic.evaluate(size, lambda symbol: 7)
 
-    def read_size(self, what: str, answer, condition: tuple):
-        raise UnsupportedOpError(f"the size {condition[1]} must be known when the model is read: give the axis a fixed size")
+    def read_size(self, what: str, answer, condition):
+        raise UnsupportedOpError(f"the size {condition(True)[1]} must be known when the model is read: give the axis a fixed size")
 
     def require_size(self, kind: str, left, right, why: str) -> None:
         self.guard_size(kind, left, right, f"{why} (in {self.where})", "ShapeError")

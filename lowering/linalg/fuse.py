@@ -71,7 +71,7 @@ class Generic:
             if any(use.owner.operation != self.operation for use in value.uses) or value in self.inits:
                 continue
             producer = Generic(owner)
-            if not producer.is_elementwise() or not self._reads_once(number, value):
+            if not producer.is_elementwise() or not self._reads_once(number, value) or not self._keeps_extents(number, producer):
                 continue
             if (self._covers(number) and not self.has_kernel) or producer.only_moves():
                 return number, producer
@@ -80,6 +80,13 @@ class Generic:
     def _reads_once(self, number: int, value: ir.Value) -> bool:
         """Whether all operands that are this value read it by the same map."""
         return all(self.maps[i] == self.maps[number] for i, other in enumerate(self.inputs) if other == value)
+
+    def _keeps_extents(self, number: int, producer: "Generic") -> bool:
+        """Whether the operands still tell how far each loop goes when the producer's stand in place of its result."""
+        maps = [m for v, m in zip(self.inputs, self.maps) if v != self.inputs[number]] + self.maps[len(self.inputs):]
+        maps += [_compose(m, self.maps[number]) for m in producer.maps[:len(producer.inputs)]]
+        found = {ir.AffineDimExpr(e).position for m in maps for e in m.results if isinstance(e, ir.AffineDimExpr)}
+        return len(found) == len(self.kinds)
 
     def _covers(self, number: int) -> bool:
         return _permutes(self.maps[number], len(self.kinds))

@@ -29,7 +29,8 @@ def broadcast_to(build, op):
 @lowers(om.Slice)
 def slice_(build, op):
     if all(step > 0 for step in op.steps):
-        return build.extract_slice(op.x, op.starts, op.result, op.steps)
+        starts = tuple(0 if size == 0 else start for start, size in zip(op.starts, op.shape))  # nothing may start at the end, says upstream
+        return build.extract_slice(op.x, starts, op.result, op.steps)
 
     def element(*indices):
         places = [arith.AddIOp(build.size(start), arith.MulIOp(i, build.const_index(step)).result).result
@@ -42,6 +43,8 @@ def slice_(build, op):
 def concat(build, op):
     result, start = build.empty(op.result), 0
     for x in op.xs:
+        if x.shape[op.axis] == 0:
+            continue
         starts = [start if axis == op.axis else 0 for axis in range(x.rank)]
         result = build.insert_slice(x.value, x.type, result, starts)
         start = start + x.shape[op.axis]

@@ -66,6 +66,21 @@ def export(model: Model, output: Annotated[str, typer.Option("--output", "-o", h
     _command("export").run(model, output)
 
 
+@app.command("compile")
+def compile_model(
+    model: Model,
+    output: Annotated[str, typer.Option("--output", "-o", help="The file to write: .so or .dylib, .o, .a, or an executable without a suffix.")],
+    target: Annotated[str, typer.Option(help="Another machine than this: aarch64-linux-gnu.")] = "",
+    cpu: Annotated[str, typer.Option(help="A processor or level: native, x86-64-v3; several with commas, of which the best is chosen on loading.")] = "",
+    threads: Annotated[Optional[int], typer.Option(help="Threads of a run unless the caller says otherwise; all processors without.")] = None,
+    name: Annotated[Optional[str], typer.Option(help="Prefix of the C functions; the name of the file without.")] = None,
+    weights: Annotated[Optional[str], typer.Option(help="Write the weights to this file instead of into the library.")] = None,
+    executable: Annotated[bool, typer.Option("--executable", help="Make a program that reads .npy or .npz and writes .npz.")] = False,
+) -> None:
+    """Compile a model to a native library, object file, archive or program, with a C header."""
+    _command("compile").run(model, output, target, cpu, threads, name, weights, executable)
+
+
 def main() -> None:
     """Entry point: a refusal of the library becomes one message and exit status 1."""
     try:

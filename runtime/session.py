@@ -41,8 +41,18 @@ class Session:
       structure: Makes the return value of a positional call from the list of outputs; a bare array or a tuple unless given.
     """
 
-    def __init__(self, compiled: Compiled, inputs: Sequence[Spec], outputs: Sequence[Spec], parameters: Sequence[np.ndarray] = (), *,
+    def __new__(cls, compiled=None, *_, **options):
+        """`Session(path, threads=...)` loads a library that was compiled ahead of time."""
+        if not isinstance(compiled, (str, os.PathLike)):
+            return super().__new__(cls)
+        from .library import load_library
+
+        return load_library(compiled, **options)
+
+    def __init__(self, compiled: Compiled, inputs: Sequence[Spec] = (), outputs: Sequence[Spec] = (), parameters: Sequence[np.ndarray] = (), *,
                  threads: int | None = None, structure: Callable[[list], Any] | None = None):  # fmt: skip
+        if isinstance(compiled, (str, os.PathLike)):
+            return  # made by `__new__`
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.threads = threads or available_processors()
         self._compiled = compiled

@@ -1,0 +1,64 @@
+"""From an object file to a shared library, archive or executable: by `cc`, else by the linker of the package ziglang."""
+from __future__ import annotations
+
+import importlib.util
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+from ...errors import CompileError
+from ...lowering.llvm.assembly import tool
+from .machines import Machine, this_triple
+
+
+def archive(object_file: pathlib.Path, path: pathlib.Path) -> None:
+    """A static archive, deterministic."""
+    path.unlink(missing_ok=True)
+    _run([str(tool("llvm-ar")), "rcsD", str(path), str(object_file)])
+
+
+def shared_library(object_file: pathlib.Path, path: pathlib.Path, machine: Machine, exported: list[str], threads: bool) -> None:
+    """threads: the library's own threads sleep in its code, so that it stays in memory once loaded."""
+    arguments = ["-shared", str(object_file), "-o", str(path)]
+    if machine.system == "darwin":
+        arguments += [f"-Wl,-install_name,@rpath/{path.name}", "-Wl,-dead_strip"]
+    else:
+        arguments += [f"-Wl,-soname,{path.name}", "-Wl,--no-undefined", "-Wl,-z,noexecstack", "-Wl,-z,relro,-z,now", "-Wl,--build-id=none", "-Wl,--as-needed"]
+        arguments += ["-Wl,-z,nodelete"] * threads
+    _run([*linker(machine), *arguments, "-lm", "-lpthread"])
+
+
+def executable(object_file: pathlib.Path, main: pathlib.Path, header: pathlib.Path, path: pathlib.Path, machine: Machine, name: str) -> None:
+    """The object with the C program that reads and writes arrays."""
+    flags = ["-O2", f"-DMODEL_HEADER=\"{header.name}\"", f"-DMODEL={name}", f"-I{header.parent}"]
+    _run([*linker(machine), *flags, str(main), str(object_file), "-o", str(path), "-lm", "-lpthread"])
+
+
+def linker(machine: Machine) -> list[str]:
+    """The command that compiles C and links for a machine. CompileError that says what to install where there is none."""
+    given = os.environ.get("CC")
+    if machine.triple == this_triple():
+        found = shlex.split(given) if given else next(([p] for p in map(shutil.which, ("cc", "gcc", "clang")) if p), None)
+        if found:
+            return found
+    elif machine.system == "linux" and (cross := shutil.which(f"{machine.architecture}-linux-gnu-gcc")):
+        return [cross]
+    if importlib.util.find_spec("ziglang") is not None:
+        return [sys.executable, "-m", "ziglang", "cc", "-target", zig_target(machine)]
+    what = "this machine" if machine.triple == this_triple() else machine.triple
+    raise CompileError(f"no linker for {what}: install a C compiler or `pip install ziglang`, or write an object file (.o) or archive (.a)")
+
+
+def zig_target(machine: Machine) -> str:
+    if machine.system == "darwin":
+        return f"{machine.architecture}-macos"
+    return f"{machine.architecture}-linux-{'musl' if 'musl' in machine.triple else 'gnu'}"
+
+
+def _run(command: list[str]) -> None:
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        raise CompileError(f"{shlex.join(command)} failed: {(result.stderr or result.stdout).strip()[:2000]}")

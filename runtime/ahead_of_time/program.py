@@ -1,0 +1,161 @@
+"""`compile_program`: a program becomes a shared library, object file, archive or executable, with a C header."""
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+
+from ...errors import CompileError
+from ..jit import specs
+from .assemble import object_file
+from .binding import Binding, Codes
+from .calls import level_function, OPTIONS, POOL_STATE, public_functions, run_function, WEIGHTS_BESIDE, WEIGHTS_INSIDE
+from .choosing import choice, constructors
+from .emitter import Constants
+from .header import header_text
+from .levels import compile_level
+from .link import archive, executable, shared_library
+from .machines import Machine, machine_of
+from .metadata import metadata
+from .queries import descriptor, error_function, other_functions, signature_functions
+from .support import CHECKS, PROCESSORS_LINUX, PROCESSORS_MACOS
+from .weights import LARGEST_INSIDE, write_weights
+
+KINDS = {".so": "library", ".dylib": "library", ".o": "object", ".a": "archive", "": "executable", ".exe": "executable"}
+
+
+def compile_program(program, path, *, target: str = "", cpu: str = "", threads: int | None = None, name: str | None = None,
+                    weights: str | os.PathLike | None = None, executable: bool = False, header: bool = True) -> pathlib.Path:  # fmt: skip
+    """Compile a program ahead of time.
+
+    path: the file to write; its suffix says what: .so or .dylib, .o, .a, none for an executable. A header NAME.h is written beside it.
+    target: "" for this machine, or a triple such as "aarch64-linux-gnu". cpu: "native", a processor or level ("x86-64-v3"), or several
+    levels with commas, of which the best is chosen when the library is loaded. threads: threads of a run unless the caller says
+    otherwise; all processors without. name: prefix of the C functions; the file's name unless given. weights: write the weights to
+    this file instead of into the library. Raises CompileError.
+    """
+    path = pathlib.Path(path)
+    kind = "executable" if executable else KINDS.get(path.suffix)
+    if kind is None:
+        raise CompileError(f"cannot tell from '{path.name}' what to write: use .so, .dylib, .o, .a, or no suffix for an executable")
+    if threads is not None and threads < 1:
+        raise CompileError(f"threads must be at least 1, not {threads}")
+    name = c_name(name or path.name.split(".")[0])
+    machine = machine_of(target, cpu)
+    with tempfile.TemporaryDirectory(prefix="onemlir-") as folder:
+        library = Library(program, machine, name, threads or 0, pathlib.Path(folder), pathlib.Path(weights) if weights else None)
+        library.write(path, kind, header)
+    return path
+
+
+def c_name(text: str) -> str:
+    """A C identifier of a file's name."""
+    found = re.sub(r"[^A-Za-z0-9_]", "_", text)
+    return f"model_{found}" if not found or found[0].isdigit() else found
+
+
+@dataclass
+class Library:
+    """One compilation: the parts of the library and where they are put together."""
+
+    program: object
+    machine: Machine
+    name: str
+    threads: int
+    folder: pathlib.Path
+    beside: pathlib.Path | None
+
+    def write(self, path: pathlib.Path, kind: str, header: bool) -> None:
+        from ... import __version__ as version
+
+        self.version = version
+        self.inputs, self.outputs = specs(self.program)
+        self.levels = [compile_level(self.program, self.machine, number) for number in range(len(self.machine.levels))]
+        self.weight_file = write_weights(self.folder / "weights.bin", [level.parameters for level in self.levels])
+        if self.weight_file.size > LARGEST_INSIDE and self.beside is None:
+            self.beside = path.with_suffix(".weights")
+        exported, text = self.interface()
+        built = self.folder / f"{self.name}.o"
+        object_file(built, self.folder, self.machine, text, self.levels, self.parallel, exported, self._embedded())
+        for level in self.levels:
+            level.parameters.clear()
+        header_file = self.folder / f"{self.name}.h"
+        header_file.write_text(header_text(self.name, version, self.inputs, self.outputs, self.beside.name if self.beside else None))
+        self._place(path, kind, built, header_file, exported)
+        if header:
+            replace(header_file, path.parent / f"{self.name}.h")
+        if self.beside:
+            replace(self.weight_file.path, self.beside)
+
+    @property
+    def parallel(self) -> bool:
+        return any(level.parallel for level in self.levels)
+
+    @property
+    def symbol(self) -> str:
+        return f"{self.name}_weights_data"
+
+    def _embedded(self) -> tuple[pathlib.Path, str] | None:
+        return None if self.beside else (self.weight_file.path, self.symbol)
+
+    def _place(self, path: pathlib.Path, kind: str, built: pathlib.Path, header: pathlib.Path, exported: list[str]) -> None:
+        finished = self.folder / path.name if kind != "object" else built
+        if kind == "library":
+            shared_library(built, finished, self.machine, exported, self.parallel)
+        elif kind == "archive":
+            archive(built, finished)
+        elif kind == "executable":
+            finished = self.folder / "program"
+            executable(built, pathlib.Path(__file__).parent / "main.c", header, finished, self.machine, self.name)
+        replace(finished, path)
+
+    def interface(self) -> tuple[list[str], str]:
+        """The exported names, and the LLVM IR of the C interface."""
+        codes = Codes(dict(self.levels[0].messages))
+        constants = Constants()
+        binding = Binding(self.inputs, self.outputs, codes)
+        needs_check = self.machine.architecture == "x86_64" and any(level.features for level in self.levels)
+        processors = ", ".join(level.level.cpu for level in self.levels)
+        parts = [
+            CHECKS, PROCESSORS_MACOS if self.machine.system == "darwin" else PROCESSORS_LINUX, OPTIONS, binding.text(),
+            WEIGHTS_BESIDE if self.beside else WEIGHTS_INSIDE.format(symbol=self.symbol),
+            *self._level_functions(len(binding.size_slot)),
+            run_function(len(self.levels), self.inputs, self.outputs, len(binding.axes), binding.size_slot, parallel=self.parallel, threads=self.threads),
+            public_functions(self.name, len(self.inputs), len(self.outputs)),
+            error_function(self.name, constants, codes.messages, processors),
+            signature_functions(self.name, constants, "input", self.inputs), signature_functions(self.name, constants, "output", self.outputs),
+            other_functions(self.name, constants, self.version, self.inputs, self.outputs, len(binding.axes), self.threads),
+            descriptor(constants, self._metadata(codes), len(self.levels), self.parallel, None if self.beside else self.symbol),
+            choice([level.features for level in self.levels], needs_check), POOL_STATE if self.parallel else "",
+            constructors(["om_choose"] * needs_check + ["om_start_pool"] * self.parallel),
+            "" if self.beside else f"@{self.symbol} = external hidden constant i8\n", '!0 = !{!"branch_weights", i32 2000, i32 1}\n', constants.text(),
+        ]  # fmt: skip
+        text = "".join(parts)
+        exported = re.findall(rf"^define \w+ @({self.name}_\w+)\(", text, flags=re.M) + ["onemlir_library"]
+        return exported, text
+
+    def _level_functions(self, sizes: int) -> list[str]:
+        parts = []
+        for number, level in enumerate(self.levels):
+            parts.append(f"declare i32 @om_level_{number}_entry(ptr)\n")
+            parts.append(level_function(number, self.weight_file.offsets[number], self.inputs, self.outputs, sizes))
+        return [*parts, "declare void @om_level_0_onemlir_free(ptr)\ndeclare void @om_level_0_onemlir_release(ptr)\n"]
+
+    def _metadata(self, codes: Codes) -> str:
+        beside = {"file": self.beside.name, "size": self.weight_file.size, "sha256": self.weight_file.digest} if self.beside else None
+        levels = [(level.level.cpu, offsets, level.parameters) for level, offsets in zip(self.levels, self.weight_file.offsets)]
+        return metadata(self.name, self.version, self.inputs, self.outputs, codes.messages, self.program.structure, levels, self.threads, beside)
+
+
+def replace(source: pathlib.Path, destination: pathlib.Path) -> None:
+    """Move a finished file to its place in one step, so that no one sees half of it."""
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    temporary = destination.with_name(f".{destination.name}.{os.getpid()}")
+    try:
+        shutil.copy2(source, temporary)
+        os.replace(temporary, destination)
+    finally:
+        temporary.unlink(missing_ok=True)

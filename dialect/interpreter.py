@@ -6,10 +6,12 @@ from typing import Callable, Mapping, Sequence
 import numpy as np
 from mlir import ir
 
-from ..errors import GuardError, UnsupportedOpError
+from .. import errors
+from ..errors import UnsupportedOpError
 from . import symbolic
 from .build import view
 from .declare import with_sizes
+from .status import StatusWord
 
 _ARITH: dict[str, Callable[[int, int], int]] = {
     "arith.addi": lambda a, b: a + b, "arith.subi": lambda a, b: a - b, "arith.muli": lambda a, b: a * b,
@@ -127,9 +129,15 @@ class Interpreter:
             return [np.asarray(self.weights[attributes["name"]])]
         if name == "guard":
             if not values[0]:
-                raise GuardError(attributes["message"])
+                raise failed_guard(attributes, *[None if v is None else self.values[v] for v in op.operands[1:]])
             return []
         attributes = with_sizes(op.declaration, attributes, [self.values[v] for v in op.sizes])
         operands = [None if v is None else self.values[v] for v in op.operands]
         results = op.declaration.reference(**op.declaration.named_operands(operands), **attributes)
         return list(results) if isinstance(results, tuple) else [results]
+
+
+def failed_guard(attributes: Mapping, found, expected) -> Exception:
+    """The error of a guard whose predicate is false."""
+    words = [0 if v is None else StatusWord.of(np.asarray(v)) for v in (found, expected)]
+    return getattr(errors, attributes["kind"])(attributes["message"].format(found=words[0], expected=words[1], index=0))

@@ -9,6 +9,7 @@ import numpy as np
 from ..dialect.calling import bind_arguments, common_dtype
 from ..dialect.declare import Op
 from ..dialect.shapes import TensorType
+from ..errors import TraceError
 
 _state = threading.local()
 
@@ -22,6 +23,21 @@ def set_recorder(recorder) -> None:
     _state.recorder = recorder
 
 
+def current_scope():
+    """What marks tensors as made in the recording of this thread, or None."""
+    recorder = getattr(_state, "recorder", None)
+    return None if recorder is None else recorder.scope
+
+
+def recording_gradients() -> bool:
+    """Whether this thread records a function whose gradients are wanted: what belongs to training is allowed, and there is a tape."""
+    return getattr(_state, "gradients", False)
+
+
+def set_recording_gradients(value: bool) -> None:
+    _state.gradients = value
+
+
 def call(op: type[Op], args: Sequence, keywords: Mapping[str, Any]):
     """A call with the arguments as the user wrote them."""
     operands, attributes = bind_arguments(op, args, keywords)
@@ -31,9 +47,15 @@ def call(op: type[Op], args: Sequence, keywords: Mapping[str, Any]):
 def apply(op: type[Op], operands: Sequence, attributes: Mapping[str, Any]):
     """An op on tensors, arrays and Python scalars. Returns a Tensor, a tuple of them, or None."""
     recorder = current_recorder()
-    if recorder is not None and recorder.takes(operands, attributes):
+    if recorder is None:
+        return _eager(op, operands, attributes)
+    if recorder.takes(operands, attributes):
+        if recording_gradients():
+            from .autograd import apply_recorded
+
+            return apply_recorded(recorder, op, operands, attributes)
         return recorder.apply(op, operands, attributes)
-    return _eager(op, operands, attributes)
+    return recorder.computed(op, operands, attributes, _eager(op, operands, attributes))
 
 
 def _eager(op: type[Op], operands: Sequence, attributes: Mapping[str, Any]):
@@ -41,6 +63,8 @@ def _eager(op: type[Op], operands: Sequence, attributes: Mapping[str, Any]):
     from .tensor import Tensor
 
     tensors = promote(op, operands)
+    if any(t is not None and t._node is not None for t in tensors):
+        raise TraceError(f"{op.opname}: a tensor of a recording is used outside of it; it has no data. Return it from the recorded function instead")
     types = [None if t is None else TensorType(t._array.shape, t._array.dtype) for t in tensors]
     op.check_operands(types)
     checked = op.check_attributes(attributes, types)

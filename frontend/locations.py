@@ -35,6 +35,11 @@ def user_line() -> UserLine:
     return UserLine("<unknown>", 0) if frame is None else UserLine(frame.f_code.co_filename, frame.f_lineno)
 
 
+def is_library_frame(depth: int) -> bool:
+    """Whether the frame so many calls above the caller is the library's own."""
+    return sys._getframe(depth + 1).f_code.co_filename.startswith(_OURS)
+
+
 def function_line(function) -> UserLine:
     """Where a function, method, module or partial is defined."""
     for step in ("forward", "func", "__func__", "__wrapped__"):

@@ -1,7 +1,6 @@
 """The recorder: turns the ops of one run on an example into IR."""
 from __future__ import annotations
 
-import warnings
 from contextlib import contextmanager
 from typing import Any, Mapping, Sequence
 
@@ -11,43 +10,32 @@ from mlir.dialects import func
 
 from ..dialect import bindings, symbolic
 from ..dialect.build import create, mlir_type
-from ..dialect.calling import common_dtype
 from ..dialect.declare import Op, REGISTRY
 from ..dialect.graph import GraphBuilder, Node
 from ..dialect.interpreter import Interpreter
 from ..dialect.program import Program
 from ..dialect.shapes import size_policy, SizePolicy, TensorType
 from ..dialect.symbolic import Dim, Size
-from ..errors import FrozenValueWarning, OnemlirError, TraceError
-from . import dispatch
+from ..errors import OnemlirError, TraceError
+from . import dispatch, mutation, reading
+from .arguments import argument_attributes, axis_range
 from .locations import user_line, UserLine
+from .size_rules import axis_dim, emit_check, emit_entry_checks, forced_axis_message, known_at_entry, literal, RecordingPolicy, SizeCheck
 from .symbolic_int import size_of, SymbolicInt, wrap
 from .tensor import Tensor
 
 SMALL = 16  # elements up to which a captured array is a literal in the IR
 
 
-class RecordingPolicy(SizePolicy):
-    """Sizes that must agree: an error when a named axis is forced, a run-time guard for anonymous axes."""
-
-    def __init__(self, recorder: "Recorder"):
-        self.recorder = recorder
-
-    def require_equal(self, left: Size, right: Size, why: str) -> None:
-        super().require_equal(left, right, why)
-        self.recorder.require_size("eq", left, right, why)
-
-    def require(self, holds, condition, why) -> None:
-        super().require(holds, condition, why)
-        if holds is None:
-            self.recorder.require_size(*condition, why)
+class Scope:
+    """Marks what is made in a recording, or in one body of control flow in it."""
 
 
 class Recorder(GraphBuilder):
     """Adds ops to the function ``@main`` of a new module. Use within `recording`; `finish` gives the program."""
 
-    def __init__(self, on_read: str = "error"):
-        if on_read not in ("error", "freeze", "guard"):
+    def __init__(self, on_read: str = "error", replay: reading.Answers | None = None):
+        if on_read not in reading.RULES:
             raise OnemlirError(f"on_read must be 'error', 'freeze' or 'guard', found {on_read!r}")
         super().__init__(self._location)
         self.on_read = on_read
@@ -62,16 +50,26 @@ class Recorder(GraphBuilder):
         self.parameter_names: dict[int, str] = {}
         self.versions: list[tuple[str, Tensor, int]] = []
         self.module_paths: dict[int, str] = {}
-        self.lifted: dict[int, tuple[Tensor, Node]] = {}
+        self.lifted: dict[int, tuple[object, int, Node]] = {}
         self.examples: dict[str, int] = {}
         self.inputs: list[tuple[str, np.ndarray, Sequence[str]]] = []
+        self.ranges: dict[str, list[int]] = {}
+        self.size_checks: list[SizeCheck] = []
+        self.facts: dict[str, int] = {}  # sizes of axes that reads have frozen or guarded
         self.assumptions: list[dict] = []
         self.path: list[str] = []
         self.blocks: list[ir.Block] = [self.block]  # the function's, then those of the regions that are being recorded
+        self.scopes: list[Scope] = [Scope()]
         self.has_regions = False
+        self.answers = reading.Answers(replay)
+        self.warned: set = set()
         self.user_line: UserLine | None = None
-        self._warned: set = set()
         self._interpreter: Interpreter | None = None
+
+    @property
+    def scope(self) -> Scope:
+        """The mark of what is made now."""
+        return self.scopes[-1]
 
     # Locations and errors.
     def _location(self) -> ir.Location:
@@ -96,6 +94,7 @@ class Recorder(GraphBuilder):
             if known != size:
                 raise TraceError(f"axis '{axis}' is {known} in an earlier input but {size} in '{name}'")
             shape.append(axis_dim(axis))
+            self.ranges.update(axis_range(axis, size, name, self.ranges))
         type = TensorType(tuple(shape), example.dtype)
         with self.context, self.unknown:
             value = self.block.add_argument(mlir_type(type), self.unknown)
@@ -104,23 +103,46 @@ class Recorder(GraphBuilder):
 
     def lift(self, tensor: Tensor) -> Node:
         """An eager tensor as a value of the graph: a parameter by its name, a literal when small, else a named constant."""
+        version = mutation.root_of(tensor)._version
         found = self.lifted.get(id(tensor))
-        if found is not None:
-            return found[1]
-        array = tensor._array
+        if found is not None and found[1] == version:
+            return found[2]
         name = self.parameter_names.get(id(tensor))
-        if name is None and array.size <= SMALL:
-            return self.constant(array.copy())
+        if name is None and tensor._array.size <= SMALL:
+            return self.constant(tensor._array.copy())
         if name is None:
-            name, array = f"constant_{sum(k.startswith('constant_') for k in self.weights)}", array.copy()
-            self.assume("captured", name, f"a tensor of shape {array.shape} from outside the recording")
+            name, array = self._captured(tensor._array)
+        else:
+            array = tensor._array
+            self.versions.append((name, tensor, version))
         self.weights[name] = array
-        self.versions.append((name, tensor, tensor._version))
+        node = self._parameter(name, array)
+        self.lifted[id(tensor)] = (tensor, version, node)
+        return node
+
+    def _captured(self, array: np.ndarray) -> tuple[str, np.ndarray]:
+        """A name and a copy of an array from outside; later changes of it do not change the model."""
+        name = f"constant_{sum(k.startswith('constant_') for k in self.weights)}"
+        self.assume("captured", name, f"a tensor of shape {array.shape} and dtype {array.dtype}")
+        return name, np.ascontiguousarray(array).reshape(array.shape).copy()
+
+    def _parameter(self, name: str, array: np.ndarray) -> Node:
         type = TensorType(tuple(array.shape), array.dtype)
         with self.outermost():
             operation = create(REGISTRY["om.parameter"], [], {"name": name}, [mlir_type(type)], (), self._location())
-        node = self.node(operation.results[0], type)
-        self.lifted[id(tensor)] = (tensor, node)
+        return self.node(operation.results[0], type)
+
+    def lift_array(self, array: np.ndarray):
+        """A numpy array as an operand; a large one as a named constant, found again while its elements are the same."""
+        found = self.lifted.get(id(array))
+        if array.size <= SMALL:
+            return array
+        if found is not None and np.array_equal(self.weights[found[1]], array, equal_nan=array.dtype.kind in "fc"):
+            return found[2]
+        name, copy = self._captured(array)
+        self.weights[name] = copy
+        node = self._parameter(name, copy)
+        self.lifted[id(array)] = (array, name, node)
         return node
 
     def outermost(self) -> ir.InsertionPoint:
@@ -135,7 +157,13 @@ class Recorder(GraphBuilder):
     # Ops.
     def takes(self, operands: Sequence, attributes: Mapping[str, Any]) -> bool:
         """Whether a call belongs to this recording: an operand is recorded, or a size is symbolic."""
-        return any(_is_recorded(o) for o in _each(operands)) or any(_is_recorded(v) for a in attributes.values() for v in _each(a))
+        for operand in operands:
+            for value in _each(operand):
+                if isinstance(value, Tensor) and value._view is not None:
+                    mutation.refresh(value)
+                if _is_recorded(value):
+                    return True
+        return any(_is_recorded(v) for a in attributes.values() for v in _each(a))
 
     def apply(self, op: type[Op], operands: Sequence, attributes: Mapping[str, Any]):
         """Record one call of an op on tensors."""
@@ -145,27 +173,48 @@ class Recorder(GraphBuilder):
         except TraceError:
             raise
         except OnemlirError as error:
-            where = f" in module '{'.'.join(self.path)}'" if self.path else ""
-            raise type(error)(f"{error}{where}, at {user_line()}") from None
+            raise self.located(error) from None
         if outputs is None:
             return None
-        return tuple(map(Tensor._recorded, outputs)) if isinstance(outputs, tuple) else Tensor._recorded(outputs)
+        if isinstance(outputs, tuple):
+            return tuple(Tensor._recorded(o, self.scope) for o in outputs)
+        return self.computed(op, operands, attributes, Tensor._recorded(outputs, self.scope))
+
+    def located(self, error: OnemlirError) -> OnemlirError:
+        """The error with the module and the user's line."""
+        where = f" in module '{'.'.join(self.path)}'" if self.path else ""
+        return type(error)(f"{error}{where}, at {user_line()}")
+
+    def computed(self, op: type[Op], operands: Sequence, attributes: Mapping[str, Any], result):
+        """The result of an op; where it shares elements with its operand, the two are linked."""
+        if op.qualified_name() in mutation.VIEWS:
+            mutation.remember_view(op, operands, attributes, result)
+        return result
 
     def _as_node(self, value):
         value = value.symbolic_size if isinstance(value, SymbolicInt) else dispatch.normalize(value)
+        if isinstance(value, np.ndarray):
+            return self.lift_array(value)
         if not isinstance(value, Tensor):
             return value
+        if value._view is not None:
+            mutation.refresh(value)
         if value._node is None:
             return self.lift(value)
         if value._node.builder is not self:
-            raise TraceError(f"a tensor of another recording is used, at {user_line()}")
-        self.check_inside(value._node)
+            raise TraceError(f"a tensor of another recording is used, at {user_line()}\n  a recorded tensor has no meaning outside of its recording: "
+                             "do not keep it in a module, a global or a closure")
+        if self.has_regions and self.defined_elsewhere(value._node):
+            raise TraceError(f"a tensor made in a branch or loop body is used outside of it, at {user_line()}\n  let the body return it")
         return value._node
 
-    def check_inside(self, node: Node) -> None:
-        """TraceError for a value that a body of control flow made, used outside of it."""
-        if self.has_regions and block_of(node.value) not in self.blocks:
-            raise TraceError(f"a tensor made in a branch or loop body is used outside of it, at {user_line()}\n  let the body return it")
+    def defined_elsewhere(self, node: Node) -> bool:
+        """Whether a value is that of a body of control flow that is not being recorded."""
+        return block_of(node.value) not in self.blocks
+
+    def defined_inside(self, node: Node) -> bool:
+        """Whether a value is that of a body of control flow."""
+        return self.has_regions and block_of(node.value) != self.block
 
     @contextmanager
     def module(self, module):
@@ -187,84 +236,47 @@ class Recorder(GraphBuilder):
         def value_of(symbol):
             if symbol.name in self.examples:
                 return self.examples[symbol.name]
+            if symbol.name not in self.origins or block_of(self.origins[symbol.name][0]) != self.block:
+                self.refuse(f"the value of the size {symbol} of a body of control flow", "the body runs when the model runs: compute with the size as a tensor")
             value, axis = self.origins[symbol.name]
-            found = self.interpreter().value(value)
+            with size_policy(SizePolicy()):
+                found = self.interpreter().value(value)
             return found if axis is None else found.shape[axis]
         return symbolic.evaluate(size, value_of)
 
-    def read_size(self, what: str, answer, condition: tuple):
-        """The rule for deciding on, or converting, a symbolic size. `condition` holds in the example."""
-        kind, left, right = condition
-        text = f"{left} {_SIGNS[kind]} {right}"
-        if self.on_read == "error":
-            self.refuse(f"{what} of the symbolic size {left}",
-                        f"in the example {text}; a recording would be right for such sizes alone. Leave the axis unnamed to fix its size, "
-                        "use on_read='guard' to check it on every run, or on_read='freeze'")
-        self.assume("guarded size" if self.on_read == "guard" else "frozen size", text, text)
-        if self.on_read == "guard":
-            self.guard_size(kind, left, right, f"the recording assumes {text}, at {user_line()}")
-        else:
-            self.warn_frozen(text)
-        return answer
+    def read_size(self, what: str, answer, condition):
+        """The rule for deciding on, or converting, a symbolic size; see `reading.read_size`."""
+        return reading.read_size(self, what, answer, condition)
 
     def require_size(self, kind: str, left: Size, right: Size, why: str) -> None:
         """A shape rule holds only if `left kind right`: an error for axes that the user named, else a guard."""
         symbols = symbolic.symbols_of(left) | symbolic.symbols_of(right)
-        if kind == "eq" and any(not s.anonymous for s in symbols):
-            forced = next(s for s in sorted(symbols) if not s.anonymous)
-            sides = (left, right) if str(left) == forced.name else (right, left) if str(right) == forced.name else (left, right)
-            raise TraceError(f"axis '{forced}' must be such that {sides[0]} equals {sides[1]}: {why}, at {user_line()}\n"
-                             "  name both axes alike, or leave the axis unnamed so that its size is fixed")
-        self.guard_size(kind, left, right, f"{why}, at {user_line()}", "ShapeError")
+        implied = symbolic.equal(symbolic.substitute(left, self.facts), symbolic.substitute(right, self.facts))
+        if kind == "eq" and not any(s.anonymous for s in symbols) and not implied:
+            raise TraceError(forced_axis_message(left, right, why))
+        self.guard_size(kind, left, right, literal(f"{why}, at {user_line()}"), "ShapeError")
 
     def guard_size(self, kind: str, left: Size, right: Size, message: str, error: str = "GuardError") -> None:
-        """Check a condition on sizes on every run, before other work."""
-        predicate = self.call({"eq": "equal", "ne": "not_equal", "le": "less_equal"}[kind], self.from_size(left), self.from_size(right))
-        self.call("guard", predicate, message=message, kind=error)
+        """Check a condition on sizes on every run; where they are sizes of inputs, before any other work."""
+        check = SizeCheck(kind, left, right, message, error, None)
+        if not known_at_entry(self, left, right):
+            emit_check(self, check)
+        elif check not in [SizeCheck(c.kind, c.left, c.right, c.message, c.error, None) for c in self.size_checks]:
+            self.size_checks.append(SizeCheck(kind, left, right, message, error, user_line()))
 
     # Reading data.
     def read(self, tensor: Tensor, what: str) -> np.ndarray:
-        """The value of a recorded tensor, by the rule for reads: an error, or the example's value, frozen or guarded."""
-        node = tensor._node
-        owner = node.value.owner
-        producer = "an input" if isinstance(owner, ir.Block) else owner.operation.name.removeprefix("om.")
-        if block_of(node.value) != self.block:
-            self.refuse(f"{what} of a tensor in the body of control flow", "the body runs when the model runs: decide with ops.where, ops.cond or ops.while_loop")
-        if self.on_read == "error":
-            self.refuse(f"{what} of a recorded tensor (the result of {producer}, {node.type})",
-                        "its value is that of the example, another input may give another. Compute with tensors (ops.where), keep the decision "
-                        "in the graph (ops.cond, ops.while_loop), or use on_read='guard' or 'freeze'")
-        with size_policy(SizePolicy()):
-            value = np.asarray(self.interpreter().value(node.value))
-        text = f"{what}({producer}) is {np.array2string(value, threshold=8)}"
-        self.assume("guarded value" if self.on_read == "guard" else "frozen value", what, text)
-        if self.on_read == "guard":
-            self._guard_value(node, value, what, producer)
-        else:
-            self.warn_frozen(text)
-        return value
+        """The value of a recorded tensor, by the rule for reads; see `reading.read_value`."""
+        if dispatch.current_recorder() is not self:
+            raise TraceError(f"{what} of a tensor of a recording that has ended; it has no data. Return it from the recorded function instead")
+        return reading.read_value(self, tensor, what)
 
-    def _guard_value(self, node: Node, value: np.ndarray, what: str, producer: str) -> None:
-        if what == "bool":
-            predicate = self.cast(node, bool)
-            predicate = predicate if value.reshape(()) else self.call("logical_not", predicate)
-            predicate = self.call("reshape", predicate, shape=())
-        else:
-            other = self.call("not_equal", node, self.lift(Tensor._wrap(value)))
-            predicate = self.call("equal", self.call("sum", self.cast(other, np.int64)), 0)
-        self.call("guard", predicate, kind="GuardError",
-                  message=f"the recording assumes that {what}({producer}) is {np.array2string(value, threshold=8)}, at {user_line()}")
-
-    def warn_frozen(self, text: str) -> None:
-        """One FrozenValueWarning per line of the user's program."""
-        line = user_line()
-        if (line.filename, line.line) not in self._warned:
-            self._warned.add((line.filename, line.line))
-            warnings.warn(f"{line}\n  {text} in the example, and is taken as constant", FrozenValueWarning, stacklevel=2)
-
-    def assume(self, kind: str, name: str, text: str) -> None:
-        line = user_line()
-        self.assumptions.append({"kind": kind, "name": name, "text": text, "line": f"{line.filename}:{line.line}"})
+    def assume(self, kind: str, name: str, text: str, line: UserLine | None = None) -> None:
+        """Note something that the recording depends on, once."""
+        line = line or user_line()
+        entry = {"kind": kind, "name": name, "text": text, "line": f"{line.filename}:{line.line}"}
+        if entry not in self.assumptions:
+            self.assumptions.append(entry)
 
     def interpreter(self) -> Interpreter:
         """Computes values of the example."""
@@ -276,21 +288,28 @@ class Recorder(GraphBuilder):
 
     # Changes in place.
     def set_item(self, tensor: Tensor, key, value) -> None:
-        self.refuse("setitem (x[...] = ...)", "build a new tensor instead, for instance with ops.where")
+        mutation.set_item(self, tensor, key, value)
 
-    def update(self, tensor: Tensor, result: Tensor, function: str) -> Tensor:
-        """``x += y`` rebinds the user's variable to the new value."""
-        return result
+    def update(self, tensor: Tensor, function: str, other) -> Tensor:
+        return mutation.update(self, tensor, function, other)
+
+    def refresh(self, tensor: Tensor) -> None:
+        mutation.refresh(tensor)
+
+    def copied(self, tensor: Tensor) -> Tensor:
+        """A tensor of the same value that does not follow changes of the first."""
+        return Tensor._recorded(self._as_node(tensor), self.scope)
 
     # The end.
     def finish(self, outputs: Sequence[tuple[str, Tensor]], structure=None) -> Program:
         """The program whose results are `outputs`."""
         nodes = [self._as_node(t) for _, t in outputs]
         func.ReturnOp([n.value for n in nodes], loc=self.unknown)
+        emit_entry_checks(self, self.size_checks)
         argument_types = [a.type for a in self.block.arguments]
         function = self.function.operation
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(argument_types, [n.value.type for n in nodes]))
-        function.attributes["arg_attrs"] = ir.ArrayAttr.get([_argument_attributes(name, dims) for name, _, dims in self.inputs])
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get([argument_attributes(name, dims, self.ranges) for name, _, dims in self.inputs])
         function.attributes["res_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get({"om.name": ir.StringAttr.get(name)}) for name, _ in outputs])
         from ..dialect.verify import check
 
@@ -303,23 +322,6 @@ def block_of(value: ir.Value) -> ir.Block:
     """The block in which a value is defined."""
     owner = value.owner
     return owner if isinstance(owner, ir.Block) else owner.operation.block
-
-
-_SIGNS = {"eq": "==", "ne": "!=", "le": "<="}
-
-
-def axis_dim(axis) -> Dim:
-    """The symbolic size of a named axis: a name, or an object with `name`, `min`, `max`, `multiple_of`."""
-    if isinstance(axis, str):
-        return Dim.symbol(axis)
-    return Dim.symbol(axis.name, minimum=axis.min, maximum=axis.max, multiple_of=axis.multiple_of)
-
-
-def _argument_attributes(name: str, dims: Sequence[str]) -> ir.Attribute:
-    attributes = {"om.name": ir.StringAttr.get(name)}
-    if any(dims):
-        attributes["om.dims"] = ir.ArrayAttr.get([ir.StringAttr.get(d) for d in dims])
-    return ir.DictAttr.get(attributes)
 
 
 def _each(value) -> Sequence:

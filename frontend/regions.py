@@ -32,12 +32,14 @@ def inside(recorder, block: ir.Block):
     """Record into a block. Sizes that are first read in it are not known outside."""
     origins = dict(recorder.origins)
     recorder.blocks.append(block)
+    recorder.scopes.append(type(recorder.scope)())
     recorder.has_regions = True
     try:
         with ir.InsertionPoint(block):
             yield
     finally:
         recorder.blocks.pop()
+        recorder.scopes.pop()
         recorder.origins = origins
 
 
@@ -57,7 +59,7 @@ def finished(recorder, name: str, operands: Sequence[ir.Value], types: Sequence[
     operation = ir.Operation.create(name, results=[mlir_type(t) for t in types], operands=list(operands), regions=len(blocks), loc=recorder.locate())
     for region, block in zip(operation.regions, blocks):
         block.append_to(region)
-    return [Tensor._recorded(recorder.node(value, type)) for value, type in zip(operation.results, types)]
+    return [Tensor._recorded(recorder.node(value, type), recorder.scope) for value, type in zip(operation.results, types)]
 
 
 def terminate(recorder, name: str, values: Sequence[ir.Value]) -> None:

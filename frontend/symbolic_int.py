@@ -1,8 +1,11 @@
 """Sizes of symbolic axes as Python sees them: integers that compute symbolically and know the example's value."""
 from __future__ import annotations
 
+from typing import Callable
+
 from ..dialect import symbolic
 from ..dialect.symbolic import Dim, Size
+from .locations import is_library_frame
 
 
 class SymbolicInt:
@@ -19,58 +22,81 @@ class SymbolicInt:
         """The value that the size has in the example."""
         return self.recorder.example_size(self.symbolic_size)
 
-    def _decide(self, what: str, decided: bool | None, example: bool, condition: tuple) -> bool:
-        return decided if decided is not None else self.recorder.read_size(what, example, condition)
+    def _decide(self, what: str, decided: bool | None, holds: Callable[[], bool], condition: Callable[[bool], tuple]) -> bool:
+        return decided if decided is not None else self.recorder.read_size(what, holds, condition)
+
+    def _value(self, what: str) -> int:
+        return self.recorder.read_size(what, lambda: self.example, lambda value: ("eq", self.symbolic_size, value))
 
     def __index__(self) -> int:
-        return self.recorder.read_size("index", self.example, ("eq", self.symbolic_size, self.example))
+        return self._value("index")
 
     def __int__(self) -> int:
-        return self.recorder.read_size("int", self.example, ("eq", self.symbolic_size, self.example))
+        return self._value("int")
 
     def __float__(self) -> float:
-        return float(self.recorder.read_size("float", self.example, ("eq", self.symbolic_size, self.example)))
+        return float(self._value("float"))
+
+    def __hash__(self) -> int:
+        return hash(self._value("hash"))  # equal to the hash of the int, so that a dict finds what it would find in an eager run
 
     def __bool__(self) -> bool:
         low, _ = symbolic.bounds(self.symbolic_size)
-        return self._decide("bool", True if low is not None and low > 0 else None, self.example != 0, ("ne", self.symbolic_size, 0))
+        return self._decide("bool", True if low is not None and low > 0 else None, lambda: self.example != 0,
+                            lambda holds: ("ne" if holds else "eq", self.symbolic_size, 0))
 
     def __eq__(self, other):
-        other = size_of(other)
-        if other is None:
-            return NotImplemented
-        same = self.example == self.recorder.example_size(other)
-        return self._decide("==", symbolic.equal(self.symbolic_size, other), same, ("eq" if same else "ne", self.symbolic_size, other))
+        size = size_of(other)
+        if size is None:
+            return False if other is None or isinstance(other, str) else NotImplemented
+        return self._decide("==", symbolic.equal(self.symbolic_size, size), lambda: self.example == self.recorder.example_size(size),
+                            lambda holds: ("eq" if holds else "ne", self.symbolic_size, size))
 
     def __ne__(self, other):
         result = self.__eq__(other)
         return result if result is NotImplemented else not result
 
-    def __hash__(self) -> int:
-        return hash(self.symbolic_size)
-
     def __le__(self, other):
-        return self._compare(other, "<=", symbolic.less_equal(self.symbolic_size, size_of(other)), lambda a, b: a <= b)
-
-    def __lt__(self, other):
-        greater = symbolic.less_equal(size_of(other), self.symbolic_size)
-        return self._compare(other, "<", None if greater is None else not greater, lambda a, b: a < b)
+        return self._less_equal("<=", self.symbolic_size, size_of(other))
 
     def __ge__(self, other):
-        return self._compare(other, ">=", symbolic.less_equal(size_of(other), self.symbolic_size), lambda a, b: a >= b)
+        return self._less_equal(">=", size_of(other), self.symbolic_size)
+
+    def __lt__(self, other):
+        return self._not(self._less_equal("<", size_of(other), self.symbolic_size))
 
     def __gt__(self, other):
-        smaller = symbolic.less_equal(self.symbolic_size, size_of(other))
-        return self._compare(other, ">", None if smaller is None else not smaller, lambda a, b: a > b)
+        return self._not(self._less_equal(">", self.symbolic_size, size_of(other)))
 
-    def _compare(self, other, sign: str, decided, function) -> bool:
-        size = size_of(other)
-        holds = function(self.example, self.recorder.example_size(size))
-        left, right = self.symbolic_size, size
-        condition = {("<=", True): ("le", left, right), ("<=", False): ("le", right + 1, left), ("<", True): ("le", left + 1, right),
-                     ("<", False): ("le", right, left), (">=", True): ("le", right, left), (">=", False): ("le", left + 1, right),
-                     (">", True): ("le", right + 1, left), (">", False): ("le", left, right)}[sign, holds]
-        return self._decide(sign, decided, holds, condition)
+    @staticmethod
+    def _not(result):
+        return result if result is NotImplemented else not result
+
+    def _less_equal(self, sign: str, left: Size | None, right: Size | None):
+        """Whether left <= right; `sign` is what the program asked, of which "<" and ">" are the opposite."""
+        if left is None or right is None:
+            return NotImplemented
+        example = self.recorder.example_size
+        return self._decide(sign, symbolic.less_equal(left, right), lambda: example(left) <= example(right),
+                            lambda holds: ("le", left, right) if holds else ("le", right + 1, left))
+
+    def __pow__(self, exponent):
+        if not isinstance(exponent, int) or exponent < 0:
+            return _tensor_of(self) ** exponent
+        return wrap(symbolic.product([self.symbolic_size] * exponent), self.recorder)
+
+    def __rpow__(self, base):
+        return base ** _tensor_of(self)
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        low, _ = symbolic.bounds(self.symbolic_size)
+        return self if low is not None and low >= 0 else abs(self._value("abs"))
 
     def __neg__(self):
         return wrap(symbolic.mul(self.symbolic_size, -1), self.recorder)
@@ -79,7 +105,8 @@ class SymbolicInt:
         return str(self.symbolic_size)
 
     def __format__(self, spec: str) -> str:
-        return format(str(self), spec) if not spec or spec[-1] == "s" else format(int(self), spec)
+        """By the rule for reads: the text would be that of the example's size, and may be a key or a name. `str` and `repr` give the axis."""
+        return str(self) if not spec and is_library_frame(1) else format(self._value("format"), spec)
 
 
 def size_of(value) -> Size | None:
@@ -88,7 +115,7 @@ def size_of(value) -> Size | None:
         return value.symbolic_size
     if isinstance(value, Dim):
         return value
-    if isinstance(value, bool) or not hasattr(value, "__index__") or hasattr(value, "_node"):
+    if isinstance(value, bool) or not hasattr(value, "__index__") or hasattr(value, "_node") or getattr(value, "ndim", 0):
         return None
     return value.__index__()
 
@@ -115,6 +142,12 @@ def _through_tensor(size, other, function, swap):
 
     names = {symbolic.add: "add", symbolic.mul: "multiply", _subtract: "subtract", symbolic.floordiv: "floor_divide", symbolic.mod: "remainder"}
     return apply(REGISTRY[f"om.{names[function]}"], (other, size) if swap else (size, other), {})
+
+
+def _tensor_of(size: SymbolicInt):
+    from .ops.declared import as_tensor
+
+    return as_tensor(size)
 
 
 def _subtract(left: Size, right: Size) -> Size:

@@ -8,7 +8,8 @@ import numpy as np
 from ..dialect import dtypes, ops as _declarations  # noqa: F401
 from ..dialect.declare import REGISTRY
 from ..errors import OnemlirError
-from .dispatch import apply, current_recorder
+from .autograd import check_in_place, grad_mode
+from .dispatch import apply, current_recorder, current_scope
 
 
 class Tensor:
@@ -17,7 +18,7 @@ class Tensor:
     Operators, indexing, promotion and broadcasting follow numpy. Use `tensor` to make one from data.
     """
 
-    __slots__ = ("_array", "_node", "requires_grad", "grad", "_tape", "_version", "__weakref__")
+    __slots__ = ("_array", "_node", "requires_grad", "grad", "_tape", "_version", "_view", "_scope", "_hooks", "__weakref__")
     __array_priority__ = 1000
 
     def __init__(self, data=None, dtype=None, requires_grad: bool = False):
@@ -27,17 +28,20 @@ class Tensor:
         self.grad = None
         self._tape = None
         self._version = 0
+        self._view = None  # how it shows the elements of another tensor, in a recording
+        self._scope = current_scope()  # the recording, and the body of control flow in it, that made the elements
 
     @classmethod
     def _wrap(cls, array: np.ndarray) -> "Tensor":
         self = cls.__new__(Tensor)
         self._array, self._node, self.requires_grad, self.grad, self._tape, self._version = array, None, False, None, None, 0
+        self._view, self._scope = None, current_scope()
         return self
 
     @classmethod
-    def _recorded(cls, node) -> "Tensor":
+    def _recorded(cls, node, scope=None) -> "Tensor":
         self = cls._wrap(None)
-        self._node = node
+        self._node, self._scope = node, scope
         return self
 
     # What the tensor is.
@@ -89,6 +93,8 @@ class Tensor:
 
     # Reading data. A recorded tensor answers by the rule of its recording.
     def _read(self, what: str) -> np.ndarray:
+        if self._view is not None and current_recorder() is not None:
+            current_recorder().refresh(self)
         if self._node is not None:
             return current_or_owner(self).read(self, what)
         return self._array
@@ -134,15 +140,20 @@ class Tensor:
     def __dlpack_device__(self):
         return (1, 0)
 
+    def __array_function__(self, function, types, args, kwargs):
+        """numpy's functions take tensors as arrays, which is a read; those of `onemlir.ops` do not read."""
+        name = getattr(function, "__name__", "function")
+        return function(*_as_arrays(args, name), **_as_arrays(kwargs, name))
+
     def __len__(self):
         if self.ndim == 0:
             raise TypeError("a rank-0 tensor has no length")
-        return self.shape[0].__index__()
+        return _length(self.shape[0], "len")
 
     def __iter__(self):
         if self.ndim == 0:
             raise TypeError("a rank-0 tensor cannot be iterated over")
-        return (self[i] for i in range(len(self)))
+        return (self[i] for i in range(_length(self.shape[0], "iteration")))
 
     def __contains__(self, value) -> bool:
         return bool((self == value).any())
@@ -155,7 +166,7 @@ class Tensor:
         return f"tensor({text}, dtype={self.dtype}{grad})"
 
     def __format__(self, spec: str) -> str:
-        return format(self._scalar("format").item(), spec) if spec else (str(self) if self._node is None else str(self._read("format")))
+        return format(self._scalar("format").item(), spec) if spec else str(self)
 
     def __hash__(self) -> int:
         return id(self)
@@ -171,18 +182,18 @@ class Tensor:
 
     def detach(self) -> "Tensor":
         """The same data, cut off from gradients."""
-        return Tensor._wrap(self._array) if self._node is None else self
+        return Tensor._wrap(self._array) if self._node is None and current_recorder() is None else self
 
     def copy(self) -> "Tensor":
-        return Tensor._wrap(self._array.copy()) if self._node is None else self
+        """A tensor with elements of its own."""
+        return Tensor._wrap(self._array.copy()) if self._node is None else current_or_owner(self).copied(self)
 
     # In-place changes.
     def __setitem__(self, key, value) -> None:
-        if self._node is not None:
-            current_or_owner(self).set_item(self, key, value)
+        check_in_place("setitem", self, value)
+        if self._node is not None or current_recorder() is not None:
+            (current_recorder() or current_or_owner(self)).set_item(self, key, value)
             return
-        if current_recorder() is not None:
-            current_recorder().refuse("setitem", "a tensor from outside the recording cannot be changed in it")
         self._array[_plain_key(key)] = value._array if isinstance(value, Tensor) else value
         self._version += 1
 
@@ -195,6 +206,19 @@ class Tensor:
 def current_or_owner(tensor: Tensor):
     """The recorder that a recorded tensor belongs to."""
     return tensor._node.builder
+
+
+def _length(size, what: str) -> int:
+    return size if isinstance(size, int) else size._value(what)
+
+
+def _as_arrays(value, name: str):
+    """Containers of arguments with tensors replaced by their arrays."""
+    if isinstance(value, Tensor):
+        return value._read(f"numpy.{name}")
+    if isinstance(value, dict):
+        return {k: _as_arrays(v, name) for k, v in value.items()}
+    return type(value)(_as_arrays(v, name) for v in value) if type(value) in (tuple, list) else value
 
 
 def _plain_key(key):
@@ -285,11 +309,13 @@ def _in_place(function: str):
     op = REGISTRY[f"om.{function}"]
 
     def operator(self, other):
-        result = apply(op, (self, other), {})
-        if self._node is not None:
-            return current_or_owner(self).update(self, result, function)
-        if result._node is not None or self._tape is not None or self.requires_grad:
-            return result
+        if self._tape is not None or getattr(other, "requires_grad", False):
+            return apply(op, (self, other), {})
+        check_in_place(f"in-place {function}", self, other)
+        if self._node is not None or current_recorder() is not None:
+            return (current_recorder() or current_or_owner(self)).update(self, function, other)
+        with grad_mode(False):
+            result = apply(op, (self, other), {})
         if result.shape != self.shape or result.dtype != self.dtype:
             raise OnemlirError(f"in-place {function} would change {self.dtype}{self.shape} to {result.dtype}{result.shape}")
         self._array[...] = result._array

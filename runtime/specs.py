@@ -6,6 +6,8 @@ from typing import Any, Callable, Mapping
 
 import numpy as np
 
+from ..dialect.status import StatusWord
+
 OUT_OF_MEMORY = -1
 
 
@@ -37,13 +39,13 @@ class Spec:
 
 @dataclass(frozen=True)
 class Message:
-    """What a status code means: the name of an error class, and a text with {found}, {expected} and {index}."""
+    """What a status code means: the name of an error class, and a text with {found}, {expected} and {index}, see `dialect.status`."""
 
     error: str
     text: str
 
     def format(self, found: int, expected: int, index: int) -> str:
-        return self.text.format(found=found, expected=expected, index=index)
+        return self.text.format(found=StatusWord(found), expected=StatusWord(expected), index=index)
 
 
 @dataclass

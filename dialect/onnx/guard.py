@@ -9,7 +9,7 @@ from .graph import Graph
 
 @writes_upstream("om.guard")
 def write_guard(exporter: Exporter, graph: Graph, operation: ir.Operation) -> list:
-    message = ir.StringAttr(operation.attributes["message"]).value
+    message = ir.StringAttr(operation.attributes["message"]).value.partition("; found {found")[0].replace("{{", "{").replace("}}", "}")
     if message not in exporter.guards:
         exporter.guards.append(message)
     return []

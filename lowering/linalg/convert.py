@@ -6,10 +6,12 @@ attribute `om.messages`, the names of the parameters into each argument's `om.na
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 
 from mlir import ir
 from mlir.dialects import func, tensor
 
+from ...dialect import dtypes
 from ...dialect.analysis import ShapeAnalysis
 from ...dialect.build import view
 from ...dialect.program import entry_function
@@ -198,5 +200,19 @@ class Converter:
         self.build.origins[symbol.name] = (index, None)
 
     def _guard(self, operation: ir.Operation) -> None:
-        holds = self.build.read(self.tensors[operation.operands[0]], [])
-        self.build.check(holds, ir.StringAttr(operation.attributes["kind"]).value, ir.StringAttr(operation.attributes["message"]).value)
+        op = view(operation)
+        holds = self.build.read(self.tensors[op.operands[0]], [])
+        found, expected = (None if v is None else partial(self._status_word, self.tensors[v]) for v in op.operands[1:])
+        self.build.check(holds, op.attributes["kind"], op.attributes["message"], found, expected)
+
+    def _status_word(self, scalar: TensorValue) -> ir.Value:
+        """A rank-0 tensor as a word of the status record: integers as they are, floats as the bits of an f64."""
+        from mlir.dialects import arith
+
+        value, i64 = self.build.widen(self.build.read(scalar, []), scalar.dtype), ir.IntegerType.get_signless(64)
+        if dtypes.is_floating(scalar.dtype):
+            f64 = ir.F64Type.get()
+            return arith.BitcastOp(i64, value if value.type == f64 else arith.ExtFOp(f64, value).result).result
+        if value.type == i64:
+            return value
+        return (arith.ExtSIOp if scalar.dtype.kind == "i" else arith.ExtUIOp)(i64, value).result

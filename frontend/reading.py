@@ -1,0 +1,172 @@
+"""The three rules for reading a recorded value or size: refuse, freeze, guard."""
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Callable
+
+import numpy as np
+
+from ..dialect import dtypes
+from ..dialect.graph import Node, plain_symbol
+from ..dialect.shapes import size_policy, SizePolicy
+from ..dialect.symbolic import Dim
+from ..errors import FrozenValueWarning, TraceError
+from .expressions import expression
+from .locations import user_line, UserLine
+from .size_rules import condition_text, condition_words, literal
+from .tensor import Tensor
+
+RULES = ("error", "freeze", "guard")
+TOLERANCE = {dtypes.float64: 1e-12, dtypes.float32: 1e-5, dtypes.float16: 1e-2, dtypes.bfloat16: 5e-2}
+LOOPS = ("iteration", "len", "index", "range")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a read of the program was answered, for repeats."""
+
+    what: str
+    line: UserLine
+    value: object
+
+
+class Answers:
+    """The answers of a recording in order; a repeat gets those of the first one."""
+
+    def __init__(self, replay: "Answers | None" = None):
+        self.given: list[Answer] = []
+        self.replay = None if replay is None else iter(replay.given)
+
+    def add(self, what: str, value):
+        self.given.append(Answer(what, user_line(), value))
+        return value
+
+    def next(self, what: str):
+        """The answer that the first recording gave. TraceError when it read something else here."""
+        found = next(self.replay, None)
+        line = user_line()
+        if found is None or (found.what, found.line) != (what, line):
+            earlier = "no value" if found is None else f"{found.what} at {found.line}"
+            raise TraceError(f"recorded a second time, the program reads {what} at {line}\n  where it read {earlier} the first time: "
+                             "it depends on something besides its inputs")
+        return self.add(what, found.value)
+
+
+def advice_for(what: str) -> str:
+    """What to do instead of reading."""
+    if what in ("bool", "=="):
+        graph = "keep the decision in the graph (ops.where for elements, ops.cond for a branch, ops.while_loop for a loop)"
+    elif what in LOOPS:
+        graph = "keep the loop in the graph (ops.scan or ops.map over an axis, ops.fori_loop over a range; ops.gather to index by a tensor)"
+    else:
+        graph = "compute with tensors and ops.* instead (ops.where, ops.cond and ops.while_loop decide in the graph)"
+    return f"{graph}, or use on_read='guard' to check the value on every run, or on_read='freeze'"
+
+
+# Values.
+def read_value(recorder, tensor: Tensor, what: str) -> np.ndarray:
+    """The example's value of a recorded tensor, frozen or guarded. TraceError by default, and in the body of control flow."""
+    node = recorder._as_node(tensor)
+    if recorder.defined_inside(node):
+        recorder.refuse(f"{what} of a tensor in the body of control flow",
+                        "the body runs when the model runs: decide with ops.where, ops.cond or ops.while_loop")
+    text = expression(recorder, node.value)
+    if recorder.on_read == "error":
+        recorder.refuse(f"{what} of a recorded tensor ({text}, {node.type})", f"its value in another run may be another: {advice_for(what)}")
+    if recorder.answers.replay is not None:
+        value = recorder.answers.next(what)
+    else:
+        value = recorder.answers.add(what, example_value(recorder, node))
+    shown = f"{what}({text}) is {_shown(what, value)}"
+    if recorder.on_read == "guard":
+        recorder.assume("guarded value", what, shown)
+        _guard(recorder, node, value, what, text)
+    else:
+        recorder.assume("frozen value", what, shown)
+        warn_frozen(recorder, shown)
+    return value
+
+
+def example_value(recorder, node: Node) -> np.ndarray:
+    """The value of a recorded tensor for the example."""
+    with size_policy(SizePolicy()):
+        return np.array(recorder.interpreter().value(node.value))
+
+
+def _shown(what: str, value: np.ndarray) -> str:
+    if what == "bool":
+        return str(bool(value.reshape(())))
+    return np.array2string(value, threshold=8, separator=", ").replace("\n", "")
+
+
+def _guard(recorder, node: Node, value: np.ndarray, what: str, text: str) -> None:
+    predicate, found, expected, words = _predicate(recorder, node, value, what)
+    recorder.call("guard", predicate, found, expected, kind="GuardError",
+                  message=literal(f"the recording assumes that {what}({text}) is {_shown(what, value)}; ") + words + literal(f", at {user_line()}"))
+
+
+def _predicate(recorder, node: Node, value: np.ndarray, what: str):
+    """Whether the value is that of the example, what was found and expected as integers or floats, and the words for them."""
+    if what == "bool":
+        found = recorder.call("reshape", recorder.cast(node, dtypes.bool_), shape=())
+        held = found if value.reshape(()) else recorder.call("logical_not", found)
+        return held, found, recorder.scalar(bool(value.reshape(())), dtypes.bool_), "found {found:bool}, expected {expected:bool}"
+    if value.size != 1:
+        differs = recorder.call("logical_not", _same(recorder, node, value))
+        count = recorder.call("sum", recorder.cast(differs, dtypes.int64))
+        return recorder.call("equal", count, 0), count, None, "{found} of its elements are others"
+    node = recorder.call("reshape", node, shape=())
+    value = value.reshape(())
+    if what in ("int", "index") and dtypes.is_floating(value.dtype):
+        node, value = recorder.cast(recorder.call("trunc", node), dtypes.int64), np.array(int(value))
+    spec = "f64" if dtypes.is_floating(value.dtype) else "bool" if value.dtype == dtypes.bool_ else "d"
+    return _same(recorder, node, value), node, recorder.constant(value), f"found {{found:{spec}}}, expected {{expected:{spec}}}"
+
+
+def _same(recorder, node: Node, value: np.ndarray) -> Node:
+    """Elementwise: equal; for floats as near as rounding in another order may bring them, NaN equal to NaN."""
+    other = recorder.lift(Tensor._wrap(value))
+    same = recorder.call("equal", node, other)
+    if not dtypes.is_floating(value.dtype):
+        return same
+    distance = recorder.call("abs", node - other)
+    near = recorder.call("less_equal", distance, recorder.call("abs", other) * TOLERANCE[value.dtype])
+    finite = recorder.call("isfinite", other)
+    both_nan = recorder.call("logical_and", recorder.call("isnan", node), recorder.call("isnan", other))
+    return recorder.call("logical_or", recorder.call("logical_or", same, recorder.call("logical_and", near, finite)), both_nan)
+
+
+def warn_frozen(recorder, text: str) -> None:
+    """One FrozenValueWarning per line of the user's program."""
+    line = user_line()
+    if recorder.answers.replay is None and (line.filename, line.line) not in recorder.warned:
+        recorder.warned.add((line.filename, line.line))
+        warnings.warn(f"{line}\n  {text} in the example, and is taken as constant", FrozenValueWarning, stacklevel=2)
+
+
+# Sizes.
+def read_size(recorder, what: str, answer: Callable, condition: Callable):
+    """The rule for deciding on, or converting, a symbolic size.
+
+    `answer()` looks at the example; `condition(answer)` gives the (kind, left, right) that holds with that answer.
+    """
+    if recorder.on_read == "error":
+        condition_now = condition(answer())
+        recorder.refuse(f"{what} of the symbolic size {next(size for size in condition_now[1:] if isinstance(size, Dim))}",
+                        f"in the example {condition_text(*condition_now)}; the recording would be right for such sizes alone: {advice_for(what)}. "
+                        "An axis without a name has a fixed size")
+    replayed = recorder.answers.replay is not None
+    value = recorder.answers.next(f"{what} of a size") if replayed else recorder.answers.add(f"{what} of a size", answer())
+    kind, left, right = condition(value)
+    text = condition_text(kind, left, right)
+    if kind == "eq" and isinstance(right, int) and plain_symbol(left) is not None:
+        recorder.facts[str(left)] = right
+    if recorder.on_read == "guard":
+        recorder.assume("guarded size", text, text)
+        words = condition_words(kind, left, right)
+        recorder.guard_size(kind, left, right, literal(f"the recording assumes {text}; ") + words + literal(f", at {user_line()}"))
+    else:
+        recorder.assume("frozen size", text, text)
+        warn_frozen(recorder, text)
+    return value

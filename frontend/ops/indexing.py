@@ -9,6 +9,7 @@ from ...dialect import dtypes, symbolic
 from ...dialect.shapes import broadcast_shapes, require_equal, require_less_equal
 from ...dialect.symbolic import Size
 from ...errors import IndexRangeError, OnemlirError, ShapeError
+from ..dispatch import current_recorder
 from ..symbolic_int import size_of
 from ..tensor import Tensor
 from .declared import ops
@@ -32,7 +33,7 @@ def getitem(x: Tensor, key) -> Tensor:
     ShapeError for a mask that does not fit.
     """
     entries = read_key(x, key if isinstance(key, tuple) else (key,))
-    advanced = any(e.kind == "tensor" and e.value.ndim for e in entries)
+    advanced = any(e.kind == "new_tensor" or e.kind == "tensor" and e.value.ndim for e in entries)
     if advanced:
         entries = [Entry("tensor", Tensor(np.int64(e.value))) if e.kind == "int" and isinstance(e.value, int) else
                    Entry("tensor", _size_tensor(e.value)) if e.kind == "int" else e for e in entries]
@@ -204,7 +205,8 @@ def _backward(start, stop, size: Size, step: int) -> tuple[Size, Size, int]:
 
 # Index tensors.
 def _size_tensor(size: Size) -> Tensor:
-    raise OnemlirError(f"the symbolic index {size} cannot stand beside index tensors: make it a tensor, or index in two steps")
+    """A symbolic size as a rank-0 index."""
+    return Tensor._recorded(current_recorder().from_size(size))
 
 
 def _scalars(x: Tensor, axes: list) -> Tensor:

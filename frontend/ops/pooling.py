@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...dialect.ops.convolution import per_axis
 from ...errors import ShapeError
 from ..tensor import Tensor
 from .declared import ops
@@ -98,32 +99,28 @@ def _uneven_windows(x: Tensor, axis: int, count: int, reduction: str) -> Tensor:
     return (ops.sum(kept, axis=axis + 1) / Tensor(counts).astype(x.dtype)).astype(x.dtype)
 
 
-def _ranked(value, rank: int) -> tuple:
-    return tuple(value) if hasattr(value, "__iter__") else (value,) * rank
-
-
 def _make_max(rank: int):
     def max_pool(x: Tensor, kernel_size, stride=None, padding=0, dilation=1, ceil_mode: bool = False, return_indices: bool = False):
         name = "max_pool_with_indices" if return_indices else "max_pool"
-        return getattr(ops, name)(x, _ranked(kernel_size, rank), stride, padding, dilation, ceil_mode)
+        return getattr(ops, name)(x, per_axis(kernel_size, rank, "kernel_size"), stride, padding, dilation, ceil_mode)
     return max_pool, f"`max_pool` over the last {rank} axes; with return_indices also `max_pool_with_indices`. Source: torch's max_pool{rank}d."
 
 
 def _make_avg(rank: int):
     def avg_pool(x: Tensor, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override=None) -> Tensor:
-        return ops.avg_pool(x, _ranked(kernel_size, rank), stride, padding, 1, ceil_mode, count_include_pad, divisor_override)
+        return ops.avg_pool(x, per_axis(kernel_size, rank, "kernel_size"), stride, padding, 1, ceil_mode, count_include_pad, divisor_override)
     return avg_pool, f"`avg_pool` over the last {rank} axes; divisor_override replaces the count. Source: torch's avg_pool{rank}d."
 
 
 def _make_lp(rank: int):
     def pool(x: Tensor, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False) -> Tensor:
-        return lp_pool(x, _ranked(kernel_size, rank), stride, ceil_mode=ceil_mode, p=norm_type)
+        return lp_pool(x, per_axis(kernel_size, rank, "kernel_size"), stride, ceil_mode=ceil_mode, p=norm_type)
     return pool, f"`lp_pool` over the last {rank} axes with p = norm_type. Source: torch's lp_pool{rank}d."
 
 
 def _make_adaptive(rank: int, function):
     def pool(x: Tensor, output_size) -> Tensor:
-        return function(x, _ranked(output_size, rank))
+        return function(x, per_axis(output_size, rank, "output_size"))
     return pool, f"`{function.__name__}` of the last {rank} axes to `output_size`, one number or {rank}. Source: torch's {function.__name__}{rank}d."
 
 

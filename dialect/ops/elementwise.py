@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from ...errors import DTypeError
 from .. import dtypes
 from ..attributes import DType
 from ..declare import (AnyDType, Attr, BinaryOp, Boolean, Commutative, Elementwise, ElementwiseOp, Floating, FloatUnaryOp, Integer,
@@ -548,6 +549,24 @@ class Cast(ElementwiseOp):
             return x.astype(dtype)
 
 
+class Bitcast(ElementwiseOp):
+    """The bits of x seen as another dtype of the same width. DTypeError for another width, or bool."""
+
+    x: Operand[Numeric]
+    dtype: Attr[DType]
+    result: Result
+
+    def verify(x, dtype):
+        if dtype.itemsize != x.dtype.itemsize or dtype == dtypes.bool_:
+            raise DTypeError(f"bitcast: {x.dtype} has {x.dtype.itemsize * 8} bits, which cannot be seen as {dtype}")
+
+    def infer(x, dtype):
+        return x.with_dtype(dtype)
+
+    def reference(x, dtype):
+        return np.ascontiguousarray(x).view(dtype).reshape(x.shape)
+
+
 def _saturating(x, dtype):
     info = np.iinfo(dtype)
     wide = np.trunc(np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
@@ -561,5 +580,5 @@ OPS = (
     Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr, LogicalXor, LogicalNot,
     BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot, LeftShift, RightShift, Negative, Abs, Sign, Square, Reciprocal,
     Floor, Ceil, Trunc, Round, Sqrt, Rsqrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan,
-    Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Isnan, Isinf, Isfinite, Where, Cast,
+    Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Isnan, Isinf, Isfinite, Where, Cast, Bitcast,
 )

@@ -12,6 +12,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep
 
 from ...errors import OnemlirError, UnsupportedOpError
+from .narrow import restored, stored
 from .read import read_onnx
 from .recorder import NeedsConstant
 
@@ -34,7 +35,8 @@ class CompiledModel(BackendRep):
         values = inputs if isinstance(inputs, dict) else dict(zip([info.name for info in self.inputs], inputs))
         session, flat = self._session(values)
         results = session(*flat)
-        return results if isinstance(results, tuple) else (results,)
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(restored(r, t.type.tensor_type.elem_type) if isinstance(r, np.ndarray) else r for r, t in zip(results, self.model.graph.output))
 
     def _session(self, values: dict):
         """A session for these values, and the arrays it takes. Inputs are fixed one after the other, while the reader asks for it."""
@@ -88,7 +90,7 @@ class CompiledModel(BackendRep):
             value = values.get(info.name)
             if info.name in constants or value is None:
                 continue
-            result += list(value) if isinstance(value, (list, tuple)) else [value]
+            result += list(value) if isinstance(value, (list, tuple)) else [stored(np.asarray(value))]
         return result
 
 

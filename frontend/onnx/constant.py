@@ -6,6 +6,7 @@ import onnx
 
 from ...dialect import dtypes, symbolic
 from ..tensor import Tensor
+from .narrow import NARROW, narrow_value, stored_tensor
 from .node import REQUIRED
 from .registry import reads
 from .values import Value
@@ -19,6 +20,9 @@ def read_constant(node, ops):
             return Tensor._wrap(np.asarray(read(name), dtype))
     if "value" not in node.attributes:
         node.refuse(f"constants of {', '.join(node.attributes) or 'no value'} cannot be read")
+    proto = node.attributes["value"].t
+    if proto.data_type in NARROW:
+        return narrow_value(Tensor._wrap(stored_tensor(proto)), proto.data_type)
     return Tensor._wrap(node.tensor_attribute("value"))
 
 

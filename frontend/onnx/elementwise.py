@@ -6,7 +6,9 @@ import numpy as np
 from ...dialect import dtypes
 from ..ops.declared import declared as om
 from ..tensor import Tensor
+from .narrow import NARROW, narrowed, widened
 from .registry import reads
+from .tensors import ELEMENT_TYPES, element_dtype
 
 
 def _operands(node) -> tuple[Tensor, Tensor]:
@@ -110,15 +112,32 @@ def read_identity(node, ops):
 def read_cast(node, ops):
     if node.version < 6:
         from onnx import TensorProto
-        from .tensors import element_dtype
 
         return node.tensor(0).astype(element_dtype(TensorProto.DataType.Value(node.text("to")), "the attribute 'to'"))
-    return node.tensor(0).astype(node.dtype_attribute("to"))
+    return _converted(node, node.int("to"))
 
 
 @reads("CastLike")
 def read_cast_like(node, ops):
-    return node.tensor(0).astype(node.value(1).dtype)
+    like = node.value(1)
+    return _converted(node, ELEMENT_TYPES[like.dtype] if like.narrow is None else like.narrow)
+
+
+def _converted(node, number: int):
+    """Input 0 in an ONNX element type."""
+    value = node.value(0)
+    if number == value.narrow:
+        return value
+    if number in NARROW:
+        return narrowed(widened(value) if value.narrow is not None else value.tensor, number, bool(node.int("saturate", 1)), node.text("round_mode", "up"))
+    dtype = element_dtype(number, "the attribute 'to'")
+    return widened(value, dtype) if value.narrow is not None else node.tensor(0).astype(dtype)
+
+
+@reads("BitCast")
+def read_bit_cast(node, ops):
+    x, dtype = node.tensor(0), node.dtype_attribute("to")
+    return x.astype(dtype) if dtypes.bool_ in (x.dtype, dtype) else ops.bitcast(x, dtype=dtype)
 
 
 @reads("Clip", since=11)

@@ -8,12 +8,13 @@ import numpy as np
 import onnx
 
 from ...dialect import dtypes
-from ...errors import FormatError, OnemlirError, TraceError, UnsupportedOpError
+from ...errors import DTypeError, FormatError, OnemlirError, TraceError, UnsupportedOpError
 from ..ops.declared import declared as om
 from ..recording import SMALL
 from ..tensor import Tensor
 from .content import read_content
 from .functions import attributes_for, body_of, bound, FunctionTable
+from .narrow import NARROW, stored_tensor
 from .node import describe, OnnxNode
 from .recorder import ModelRecorder, NeedsConstant
 from .registry import reader_of
@@ -72,7 +73,10 @@ class GraphReader:
         for tensor in graph.initializer:
             if tensor.data_type == onnx.TensorProto.STRING:
                 continue
-            self.scope.define(tensor.name, self.constants.named(self.prefix + tensor.name, array_of(tensor, self.folder)))
+            narrow = tensor.data_type in NARROW and tensor.data_location != onnx.TensorProto.EXTERNAL
+            value = self.constants.named(self.prefix + tensor.name, stored_tensor(tensor) if narrow else array_of(tensor, self.folder))
+            value.narrow = tensor.data_type if narrow else None
+            self.scope.define(tensor.name, value)
 
     def run(self, nodes: Seq[onnx.NodeProto], outputs: Seq[str]) -> list[Value]:
         """Read the nodes that the outputs need; their values."""
@@ -183,14 +187,15 @@ class Constants:
 
 
 def located(error: OnemlirError, where: str) -> OnemlirError:
-    """The error with the innermost node's name in front."""
+    """The error with the innermost node's name in front: a graph whose sizes or names do not fit is a damaged model, a dtype that an op
+    does not take is one that is not supported."""
     if getattr(error, "located", False):
         return error
     text = f"{where}: {error}"
     if isinstance(error, NeedsConstant):
         result: OnemlirError = NeedsConstant(text, error.inputs, error.symbolic)
     else:
-        result = UnsupportedOpError(text) if isinstance(error, TraceError) else type(error)(text)
+        result = (UnsupportedOpError if isinstance(error, (UnsupportedOpError, TraceError, DTypeError)) else FormatError)(text)
     result.located = True
     return result
 

@@ -11,7 +11,7 @@ from ...errors import FormatError, UnsupportedOpError
 from ..ops.declared import declared as om
 from ..tensor import Tensor
 from .recorder import NeedsConstant
-from .tensors import array_of, attribute_value, element_dtype
+from .tensors import array_of, attribute_value, dtype_name, element_dtype
 from .values import FOLDED, Sequence, Value
 
 
@@ -58,6 +58,8 @@ class OnnxNode:
         value = self.value(number)
         if isinstance(value, Sequence):
             raise FormatError(f"input {number} is a sequence, expected a tensor")
+        if value.narrow is not None:
+            raise UnsupportedOpError(f"input {number} has {dtype_name(value.narrow)}, which {self.op_type} does not take here")
         return self.graph.lifted(value)
 
     def tensors(self) -> list[Tensor]:

@@ -6,6 +6,7 @@ import numpy as np
 from ...dialect import dtypes
 from ...dialect.shapes import normalize_axis
 from ..tensor import Tensor
+from .narrow import dequantized, NARROW, quantized
 from .registry import reads
 
 
@@ -17,7 +18,11 @@ def _axis(node) -> int:
 
 @reads("QuantizeLinear")
 def read_quantize(node, ops):
-    scale, zero = node.tensor(1), node.optional(2)
+    scale = node.tensor(1)
+    number = node.value(2).narrow if node.has(2) else node.int("output_dtype", 0)
+    if number in NARROW:
+        return quantized(node.tensor(0), scale, node.inputs[2] if node.has(2) else None, number, _axis(node), node.int("block_size", 0), bool(node.int("saturate", 1)))
+    zero = node.optional(2)
     dtype = node.dtype_attribute("output_dtype") if node.int("output_dtype", 0) else None
     options = {} if dtype is None or zero is not None else {"dtype": dtype}
     return ops.quantize_linear(node.tensor(0), scale, zero, axis=_axis(node), block_size=node.int("block_size", 0), **options)
@@ -25,7 +30,10 @@ def read_quantize(node, ops):
 
 @reads("DequantizeLinear")
 def read_dequantize(node, ops):
-    x, scale, zero = node.tensor(0), node.tensor(1), node.optional(2)
+    scale = node.tensor(1)
+    if node.value(0).narrow is not None:
+        return dequantized(node.value(0), scale, node.inputs[2] if node.has(2) else None, _axis(node), node.int("block_size", 0))
+    x, zero = node.tensor(0), node.optional(2)
     y = ops.dequantize_linear(x, scale, zero, axis=_axis(node), block_size=node.int("block_size", 0))
     return y.astype(node.dtype_attribute("output_dtype")) if node.int("output_dtype", 0) else y
 

@@ -18,6 +18,7 @@ from ..tensor import Tensor
 from . import families  # noqa: F401  registers the readers
 from .functions import FunctionTable
 from .graph import GraphReader, located, needed
+from .narrow import NARROW
 from .recorder import anonymous_axis, ModelRecorder, NeedsConstant
 from .tensors import element_dtype
 from .unsupported import check_supported, imports
@@ -111,7 +112,8 @@ class _Inputs:
             raise located(error, f"input '{info.name}'") from None
 
     def _tensor(self, name: str, type: onnx.TypeProto.Tensor, source: str) -> Value:
-        dtype = element_dtype(type.elem_type, f"the input '{name}'")
+        narrow = NARROW.get(type.elem_type)
+        dtype = narrow.storage if narrow is not None else element_dtype(type.elem_type, f"the input '{name}'")
         number = len(self.reader.recorder.inputs)
         if name in self.shapes:
             shape = tuple(s if isinstance(s, (int, Dim)) else Dim.symbol(s) for s in self.shapes[name])
@@ -120,7 +122,9 @@ class _Inputs:
         else:
             shape = tuple(self._size(d, number, axis, name, name == source) for axis, d in enumerate(type.shape.dim))
         tensor = self.reader.recorder.add_typed_input(name, TensorType(shape, dtype))
-        return Value(tensor, depends=frozenset([source]))
+        value = Value(tensor, depends=frozenset([source]))
+        value.narrow = type.elem_type if narrow is not None else None
+        return value
 
     def _size(self, dim, number: int, axis: int, name: str, named: bool):
         if dim.HasField("dim_value"):

@@ -17,7 +17,10 @@ KNOWN = 1024  # elements up to which an integer constant is looked at as sizes
 
 
 class Value:
-    """A tensor. `content`: an array of ints and symbolic sizes, where those are known; `depends`: the graph's inputs that it follows from."""
+    """A tensor. `content`: an array of ints and symbolic sizes, where those are known; `depends`: the graph's inputs that it follows from;
+    `narrow`: the ONNX element type, where the dialect does not have it and the tensor holds its bits."""
+
+    narrow: int | None = None
 
     def __init__(self, tensor: Tensor | None = None, content: np.ndarray | None = None, dtype: np.dtype = dtypes.int64, depends: frozenset = frozenset()):
         self._tensor, self._content, self._dtype, self.depends = tensor, content, dtype, depends

@@ -9,7 +9,7 @@ from ...dialect import dtypes
 from ...dialect.declare import Op
 from ...dialect.ops import elementwise as om
 from ...dialect.ops.activation import Relu, Sigmoid
-from .builder import compute_dtype
+from .builder import compute_dtype, element_type
 from .registry import lowers
 from .scalar import cast, Scalar
 
@@ -154,6 +154,18 @@ def relu(s, x):
 def sigmoid(s, x):
     one = s.const(1)
     return arith.DivFOp(one, arith.AddFOp(one, math.ExpOp(arith.NegFOp(x).result).result).result).result
+
+
+@lowers(om.Bitcast)
+def bitcast(build, op):
+    """Through the stored form: f16 and bf16 are computed with as f32."""
+    old, new = op.x.dtype, op.result.dtype
+
+    def element(x):
+        bits = build.narrow(x, old)
+        wanted = element_type(new)
+        return build.widen(bits if bits.type == wanted else arith.BitcastOp(wanted, bits).result, new)
+    return build.elementwise([op.x], op.result, element)
 
 
 @lowers(om.Cast)

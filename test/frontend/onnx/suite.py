@@ -20,12 +20,12 @@ WORKER = pathlib.Path(__file__).with_name("suite_worker.py")
 class Worker:
     """One process; it is started anew after a case that ended it."""
 
-    def __init__(self, *options: str):
-        self.options = options
+    def __init__(self, *options: str, script: pathlib.Path = WORKER):
+        self.options, self.script = options, script
         self.start()
 
     def start(self) -> None:
-        self.process = subprocess.Popen([sys.executable, str(WORKER), *self.options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen([sys.executable, str(self.script), *self.options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.cases = json.loads(self.process.stdout.readline())["cases"]
 
     def run(self, name: str, timeout: float) -> dict:
@@ -46,10 +46,10 @@ class Worker:
         self.process.wait()
 
 
-def run_cases(match=None, workers: int = 2, timeout: float = 60.0, names=None, options=(), log=None) -> dict[str, dict]:
+def run_cases(match=None, workers: int = 2, timeout: float = 60.0, names=None, options=(), log=None, script=WORKER) -> dict[str, dict]:
     """Results by case, for the cases whose name holds one of the texts of `match`, or for `names`."""
     results: dict[str, dict] = {}
-    pool = [Worker(*options) for _ in range(workers)]
+    pool = [Worker(*options, script=script) for _ in range(workers)]
     names = [n for n in pool[0].cases if not match or any(m in n for m in match)] if names is None else list(names)
     queue = collections.deque(names)
 

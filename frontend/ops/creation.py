@@ -64,21 +64,21 @@ def arange(start, stop=None, step=1, dtype=None) -> Tensor:
     if step == 0:
         raise OnemlirError("arange: 'step' must not be 0")
     if any(isinstance(v, SymbolicInt) for v in (start, stop, step)):
-        return _symbolic_arange(size_of(start), size_of(stop), step, dtype)
+        return _symbolic_arange(start, stop, step, dtype)
     wanted = dtype if dtype is not None else dtypes.float32 if any(isinstance(v, float) for v in (start, stop, step)) else dtypes.int64
     return Tensor._wrap(np.arange(start, stop, step).astype(dtypes.dtype_of(wanted)))
 
 
-def _symbolic_arange(start, stop, step: int, dtype) -> Tensor:
+def _symbolic_arange(start, stop, step, dtype) -> Tensor:
     """The recorded form: as many elements as fit, none when stop is not beyond start."""
     if not isinstance(step, int):
         raise OnemlirError(f"arange: 'step' must be an int where a bound is a symbolic size, found {step!r}")
-    span = stop - start if step > 0 else start - stop
+    first, last = size_of(start), size_of(stop)
+    span = last - first if step > 0 else first - last
     count = symbolic.maximum(symbolic.floordiv(span + (abs(step) - 1), abs(step)), 0)
     numbers = apply(REGISTRY["om.iota"], [], {"size": (count,), "dtype": dtypes.int64})
     numbers = numbers if step == 1 else numbers * step
-    offset = start if isinstance(start, int) else SymbolicInt(start, numbers._node.builder)
-    numbers = numbers if start == 0 else numbers + offset
+    numbers = numbers if isinstance(first, int) and first == 0 else numbers + start
     return numbers if dtype is None else numbers.astype(dtype)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import sys
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
@@ -105,15 +106,30 @@ class TracedModel:
 def trace(model: Callable, *examples, axes=None, on_read: str = "error", check=None, kwargs: Mapping[str, Any] | None = None, **static) -> TracedModel:
     """Record one run of a module or function on example inputs.
 
-    examples: tensors, or containers of tensors, passed by position; kwargs: the same by keyword. axes: names of the axes that stay
-    symbolic: one tuple for a single input, else one per input or a mapping by input name. on_read: what happens when the program
-    reads a recorded value: "error", "freeze" (a constant, with a warning) or "guard" (checked on every run). check: inputs on which
-    eager and recording are compared at once. Other keywords go to the model as they are. Raises TraceError.
-    """
-    from .frontend.tracer import record
+    examples: tensors, or containers of tensors, passed by position; kwargs: the same by keyword. Arguments that are no tensors are
+    constants of the recording. axes: names of the axes that stay symbolic (or `Axis` objects, which declare a range): one tuple for a
+    single input, else one per input or a mapping by input name. Other keywords go to the model as they are.
 
-    traced = record(model, examples, kwargs or {}, axes, on_read, static)
-    if check:
+    on_read: what happens when the program reads a recorded value, or decides on a symbolic size: "error", "freeze" (a constant, with a
+    warning) or "guard" (checked on every run: GuardError).
+
+    check: None records again on perturbed data and sizes and compares the ops, so that what depends on anything but the inputs is
+    found; the model's Python code therefore runs several times. Inputs (tensors, or tuples of them) are in addition run eagerly and
+    as recorded, and compared. False switches all of it off.
+
+    Raises TraceError for what cannot be recorded, or differs.
+    """
+    if "torch" in sys.modules:
+        from .frontend.torch import detect, record_torch
+
+        record = record_torch if detect.is_torch(model, examples, kwargs) else None
+    else:
+        record = None
+    if record is None:
+        from .frontend.tracer import record
+
+    traced = record(model, examples, kwargs or {}, axes, on_read, static, repeats=check is not False)
+    if check is not None and check is not False:
         table = traced.compare(lambda *a: model(*a, **static), check)
         if not table.match:
             raise TraceError(f"eager and traced differ:\n{table}")

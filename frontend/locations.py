@@ -11,6 +11,16 @@ _ROOT = pathlib.Path(__file__).resolve().parent.parent
 _OURS = tuple(str(_ROOT / folder) + "/" for folder in ("frontend", "dialect", "lowering", "runtime", "cli")) + (str(_ROOT / "traced.py"), str(_ROOT / "__init__.py"), contextlib.__file__)
 
 
+_SKIPPED = list(_OURS)
+
+
+def skip_folder(folder: str) -> None:
+    """Count a library's folder as no user's code, such as torch's own."""
+    prefix = str(folder).rstrip("/") + "/"
+    if prefix not in _SKIPPED:
+        _SKIPPED.append(prefix)
+
+
 @dataclass(frozen=True)
 class UserLine:
     """File and line of the user's code, with its text."""
@@ -29,15 +39,20 @@ class UserLine:
 
 def user_line() -> UserLine:
     """The innermost frame that is not the library's own."""
-    frame = sys._getframe(1)
-    while frame is not None and (frame.f_code.co_filename.startswith(_OURS) or frame.f_code.co_filename.startswith("<frozen")):
+    frame, skipped = sys._getframe(1), tuple(_SKIPPED)
+    while frame is not None and (frame.f_code.co_filename.startswith(skipped) or frame.f_code.co_filename.startswith("<frozen")):
         frame = frame.f_back
     return UserLine("<unknown>", 0) if frame is None else UserLine(frame.f_code.co_filename, frame.f_lineno)
 
 
 def is_library_frame(depth: int) -> bool:
     """Whether the frame so many calls above the caller is the library's own."""
-    return sys._getframe(depth + 1).f_code.co_filename.startswith(_OURS)
+    return is_library_file(sys._getframe(depth + 1).f_code.co_filename)
+
+
+def is_library_file(filename: str) -> bool:
+    """Whether a file is the library's own."""
+    return filename.startswith(_OURS)
 
 
 def function_line(function) -> UserLine:

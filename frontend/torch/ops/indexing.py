@@ -1,0 +1,180 @@
+"""Choosing and writing elements."""
+from __future__ import annotations
+
+from ....dialect import dtypes
+from ... import ops
+from ...tensor import Tensor
+from ..registry import handles
+from ..tensor import value_of, write
+from .values import as_dtype
+from .writing import put_item
+
+
+def as_index(x: Tensor) -> Tensor:
+    """Index tensors as i32 or i64."""
+    return x if x.dtype in (dtypes.int32, dtypes.int64) else x.astype(dtypes.int64)
+
+
+@handles("F.embedding", kind="pure")
+def f_embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    if max_norm is not None:
+        from ....errors import UnsupportedOpError
+
+        raise UnsupportedOpError("embedding with max_norm changes its weight when it runs, which cannot be recorded")
+    return ops.gather(weight, as_index(input), axis=0)
+
+
+@handles("embedding")
+def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+    return ops.gather(weight, as_index(indices), axis=0)
+
+
+@handles("F.embedding_bag")
+def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
+                  per_sample_weights=None, include_last_offset=False, padding_idx=None):
+    if offsets is not None or max_norm is not None or padding_idx is not None:
+        from ....errors import UnsupportedOpError
+
+        raise UnsupportedOpError("embedding_bag with offsets, max_norm or padding_idx cannot be recorded; give bags as rows")
+    rows = ops.gather(weight, as_index(input), axis=0)
+    rows = rows if per_sample_weights is None else rows * ops.expand_dims(per_sample_weights, -1)
+    return {"sum": ops.sum, "mean": ops.mean, "max": ops.max}[mode](rows, axis=1)
+
+
+@handles("gather")
+def gather(input, dim, index, sparse_grad=False):
+    from ...ops.declared import declared
+
+    if input.ndim == 0:
+        return input
+    shape = tuple(slice(None) if i == dim % input.ndim or a is b or (isinstance(a, int) and a == b) else slice(0, a)
+                  for i, (a, b) in enumerate(zip(index.shape, input.shape)))
+    return declared.take_along_axis(input[shape] if any(s != slice(None) for s in shape) else input, as_index(index), axis=dim)
+
+
+@handles("take_along_dim")
+def take_along_dim(input, indices, dim=None):
+    return ops.take_along_axis(input, indices, dim) if dim is not None else ops.take(input, ops.reshape(indices, shape=(-1,)))
+
+
+@handles("take")
+def take(input, index):
+    return ops.take(input, index)
+
+
+@handles("index_select")
+def index_select(input, dim, index):
+    return ops.gather(input, ops.reshape(as_index(index), shape=(-1,)), axis=dim) if input.ndim else input
+
+
+@handles("masked_select")
+def masked_select(input, mask):
+    input, mask = ops.broadcast_tensors(input, mask)
+    return input[mask]
+
+
+@handles("aten.index", "_unsafe_index")
+def index(input, indices):
+    return input[tuple(slice(None) if i is None else i for i in indices)]
+
+
+@handles("index_put", "_unsafe_index_put")
+def index_put(input, indices, values, accumulate=False):
+    key = tuple(slice(None) if i is None else i for i in indices)
+    if not accumulate:
+        return put_item(input, key, values)
+    return _accumulated(input, key, values)
+
+
+def _accumulated(input, key, values):
+    places = ops.reshape(ops.arange(_count(input)), shape=input.shape)[key]
+    values = ops.broadcast_to(values.astype(input.dtype), shape=places.shape)
+    flat = ops.scatter(ops.reshape(input, shape=(-1,)), ops.reshape(places, shape=(-1,)), ops.reshape(values, shape=(-1,)), axis=0, reduction="add")
+    return ops.reshape(flat, shape=input.shape)
+
+
+def _count(x: Tensor):
+    total = 1
+    for s in x.shape:
+        total = total * s
+    return total
+
+
+@handles("__setitem__", kind="raw")
+def setitem(recording, target, key, value):
+    tensor = recording.recorded(target)
+    before = value_of(tensor)
+    value = recording.to_ours(value)
+    value = value if isinstance(value, Tensor) else as_dtype(value, before.dtype)
+    write(tensor, put_item(before, recording.to_ours(key), value))
+
+
+def _scatter(reduction: str):
+    def handler(input, dim, index, src=None, value=None, reduce=None):
+        src = value if src is None else src
+        kind = {None: reduction, "add": "add", "multiply": "mul"}[reduce]
+        updates = src if isinstance(src, Tensor) else ops.full(index.shape, as_dtype(src, input.dtype))
+        if any(a is not b and a != b for a, b in zip(updates.shape, index.shape)):
+            updates = updates[tuple(slice(0, s) for s in index.shape)]
+        return ops.scatter(input, as_index(index), updates.astype(input.dtype), axis=dim, reduction=kind)
+    return handler
+
+
+handles("scatter")(_scatter("none"))
+handles("scatter_add")(_scatter("add"))
+
+
+@handles("scatter_reduce")
+def scatter_reduce(input, dim, index, src, reduce, include_self=True):
+    kinds = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
+    if reduce not in kinds or not include_self:
+        return NotImplemented
+    return ops.scatter(input, as_index(index), src, axis=dim, reduction=kinds[reduce])
+
+
+@handles("index_add")
+def index_add(input, dim, index, source, alpha=1):
+    return _along(input, dim, index, source if alpha == 1 else source * alpha, "add")
+
+
+@handles("index_copy")
+def index_copy(input, dim, index, source):
+    return _along(input, dim, index, source, "none")
+
+
+@handles("index_fill")
+def index_fill(input, dim, index, value):
+    shape = (*input.shape[:dim], index.shape[0], *input.shape[dim % input.ndim + 1:]) if dim >= 0 else None
+    shape = shape or (*input.shape[:dim % input.ndim], index.shape[0], *input.shape[dim % input.ndim + 1:])
+    return _along(input, dim, index, ops.full(shape, as_dtype(value, input.dtype)), "none")
+
+
+def _along(input, dim, index, source, reduction):
+    dim %= input.ndim
+    spread = ops.reshape(as_index(index), shape=(1,) * dim + (-1,) + (1,) * (input.ndim - dim - 1))
+    return ops.scatter(input, ops.broadcast_to(spread, shape=source.shape), source.astype(input.dtype), axis=dim, reduction=reduction)
+
+
+@handles("masked_scatter")
+def masked_scatter(input, mask, source):
+    mask = ops.broadcast_to(mask, shape=input.shape)
+    flat = ops.reshape(mask, shape=(-1,))
+    order = ops.maximum(ops.cumsum(flat.astype(dtypes.int64), axis=0) - 1, 0)
+    chosen = ops.gather(ops.reshape(source, shape=(-1,)), ops.where(flat, order, 0), axis=0)
+    return ops.where(mask, ops.reshape(chosen, shape=input.shape), input)
+
+
+@handles("slice_scatter")
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+    end = None if isinstance(end, int) and end >= 2**62 else end
+    return put_item(input, (slice(None),) * (dim % input.ndim) + (slice(start, end, step),), src)
+
+
+@handles("select_scatter")
+def select_scatter(input, src, dim, index):
+    return put_item(input, (slice(None),) * (dim % input.ndim) + (index,), src)
+
+
+@handles("bucketize")
+def bucketize(input, boundaries, out_int32=False, right=False):
+    return ops.bucketize(input, boundaries, right)

@@ -1,0 +1,217 @@
+"""Reductions."""
+from __future__ import annotations
+
+import collections
+
+from ... import ops
+from ...tensor import Tensor
+from ..dtypes import to_numpy_dtype
+from ..registry import handles
+from .values import as_axes, floating, optional_dtype, promoted
+
+ValuesIndices = collections.namedtuple("ValuesIndices", ("values", "indices"))
+
+
+@handles("sum", "nansum")
+def sum_(input, dim=None, keepdim=False, dtype=None, axis=None):
+    return ops.sum(optional_dtype(input, dtype), axis=as_axes(dim if axis is None else axis, input.ndim), keepdims=keepdim, dtype=dtype and to_numpy_dtype(dtype))
+
+
+@handles("mean")
+def mean(input, dim=None, keepdim=False, dtype=None, axis=None):
+    return ops.mean(optional_dtype(input, dtype), axis=as_axes(dim if axis is None else axis, input.ndim), keepdims=keepdim)
+
+
+@handles("prod")
+def prod(input, dim=None, keepdim=False, dtype=None):
+    return ops.prod(optional_dtype(input, dtype), axis=as_axes(dim, input.ndim), keepdims=keepdim, dtype=dtype and to_numpy_dtype(dtype))
+
+
+def _correction(unbiased, correction) -> float:
+    return float(correction) if correction is not None else 1.0 if unbiased else 0.0
+
+
+def _moments(function):
+    def handler(input, dim=None, unbiased=True, keepdim=False, correction=None, axis=None):
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        return function(input, axis=as_axes(dim if axis is None else axis, input.ndim), keepdims=keepdim, correction=_correction(unbiased, correction))
+    return handler
+
+
+handles("var")(_moments(ops.var))
+handles("std")(_moments(ops.std))
+
+
+@handles("aten.var.correction")
+def aten_var(input, dim=None, correction=1, keepdim=False):
+    return ops.var(input, axis=as_axes(dim, input.ndim), keepdims=keepdim, correction=float(1 if correction is None else correction))
+
+
+@handles("var_mean")
+def var_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
+    return _moments(ops.var)(input, dim, unbiased, keepdim, correction), mean(input, None if isinstance(dim, bool) else dim, keepdim)
+
+
+@handles("std_mean")
+def std_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
+    return _moments(ops.std)(input, dim, unbiased, keepdim, correction), mean(input, None if isinstance(dim, bool) else dim, keepdim)
+
+
+@handles("logsumexp", "special_logsumexp")
+def logsumexp(input, dim, keepdim=False):
+    return ops.logsumexp(floating(input)[0], axis=as_axes(dim, input.ndim), keepdims=keepdim)
+
+
+@handles("amax")
+def amax(input, dim=(), keepdim=False):
+    return ops.max(input, axis=as_axes(dim, input.ndim), keepdims=keepdim)
+
+
+@handles("amin")
+def amin(input, dim=(), keepdim=False):
+    return ops.min(input, axis=as_axes(dim, input.ndim), keepdims=keepdim)
+
+
+@handles("aminmax")
+def aminmax(input, dim=None, keepdim=False):
+    return amin(input, dim, keepdim), amax(input, dim, keepdim)
+
+
+def _extreme(reduce, position, pairwise):
+    def handler(input, dim=None, keepdim=False, other=None):
+        other = dim if isinstance(dim, Tensor) else other
+        if other is not None:
+            return pairwise(*promoted(input, other))
+        if dim is None:
+            return reduce(input)
+        return ValuesIndices(reduce(input, axis=dim, keepdims=keepdim), position(input, axis=dim, keepdims=keepdim))
+    return handler
+
+
+handles("max")(_extreme(ops.max, ops.argmax, ops.maximum))
+handles("min")(_extreme(ops.min, ops.argmin, ops.minimum))
+
+
+@handles("argmax")
+def argmax(input, dim=None, keepdim=False):
+    return ops.argmax(input, axis=dim, keepdims=keepdim)
+
+
+@handles("argmin")
+def argmin(input, dim=None, keepdim=False):
+    return ops.argmin(input, axis=dim, keepdims=keepdim)
+
+
+@handles("any")
+def any_(input, dim=None, keepdim=False):
+    return ops.any(input, axis=as_axes(dim, input.ndim), keepdims=keepdim)
+
+
+@handles("all")
+def all_(input, dim=None, keepdim=False):
+    return ops.all(input, axis=as_axes(dim, input.ndim), keepdims=keepdim)
+
+
+@handles("count_nonzero")
+def count_nonzero(input, dim=None):
+    return ops.count_nonzero(input, axis=as_axes(dim, input.ndim))
+
+
+@handles("cumsum")
+def cumsum(input, dim, dtype=None):
+    return ops.cumsum(input, axis=dim, dtype=dtype and to_numpy_dtype(dtype)) if input.ndim else input
+
+
+@handles("cumprod")
+def cumprod(input, dim, dtype=None):
+    return ops.cumprod(input, axis=dim, dtype=dtype and to_numpy_dtype(dtype)) if input.ndim else input
+
+
+@handles("norm", "F.norm")
+def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
+    x = optional_dtype(input, dtype)
+    return ops.norm(x, ord=2.0 if p in ("fro", None) else float(p), axis=as_axes(dim, input.ndim), keepdims=keepdim)
+
+
+@handles("linalg_vector_norm")
+def vector_norm(input, ord=2, dim=None, keepdim=False, dtype=None):
+    return ops.norm(optional_dtype(input, dtype), ord=float(ord), axis=as_axes(dim, input.ndim), keepdims=keepdim)
+
+
+@handles("linalg_norm")
+def linalg_norm(input, ord=None, dim=None, keepdim=False, dtype=None):
+    axes = as_axes(dim, input.ndim)
+    if ord is not None and (axes is None and input.ndim == 2 or axes is not None and len(axes) == 2) and ord != "fro":
+        from ....errors import UnsupportedOpError
+
+        raise UnsupportedOpError(f"linalg.norm of a matrix with ord {ord!r} cannot be recorded; vector norms and 'fro' can")
+    return ops.norm(optional_dtype(input, dtype), ord=2.0 if ord in (None, "fro") else float(ord), axis=axes, keepdims=keepdim)
+
+
+@handles("F.normalize")
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    return ops.normalize(input, p=float(p), axis=dim, eps=eps)
+
+
+@handles("F.cosine_similarity", "cosine_similarity")
+def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    a, b = floating(x1, x2)
+    size = lambda t: ops.maximum(ops.norm(t, axis=dim, keepdims=True), eps)
+    return ops.sum((a / size(a)) * (b / size(b)), axis=dim)
+
+
+@handles("F.pairwise_distance", "pairwise_distance")
+def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+    return ops.norm(x1 - x2 + eps, ord=float(p), axis=-1, keepdims=keepdim)
+
+
+@handles("dist")
+def dist(input, other, p=2):
+    return ops.norm(ops.subtract(*floating(input, other)), ord=float(p))
+
+
+@handles("softmax", "aten.softmax.int", "special_softmax")
+def softmax(input, dim, dtype=None):
+    return ops.softmax(floating(optional_dtype(input, dtype))[0], axis=dim) if input.ndim else input * 0 + 1
+
+
+@handles("F.softmax")
+def f_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    return softmax(input, _implicit(dim, input.ndim), dtype)
+
+
+@handles("F.softmin")
+def f_softmin(input, dim=None, _stacklevel=3, dtype=None):
+    return softmax(-input, _implicit(dim, input.ndim), dtype)
+
+
+@handles("log_softmax", "special_log_softmax")
+def log_softmax(input, dim, dtype=None):
+    return ops.log_softmax(floating(optional_dtype(input, dtype))[0], axis=dim)
+
+
+@handles("F.log_softmax")
+def f_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    return log_softmax(input, _implicit(dim, input.ndim), dtype)
+
+
+@handles("aten._softmax", "aten._safe_softmax")
+def aten_softmax(input, dim, half_to_float=False):
+    return ops.softmax(input, axis=dim)
+
+
+@handles("aten._log_softmax")
+def aten_log_softmax(input, dim, half_to_float=False):
+    return ops.log_softmax(input, axis=dim)
+
+
+def _implicit(dim, rank: int) -> int:
+    return dim if dim is not None else 0 if rank in (0, 1, 3) else 1
+
+
+@handles("trace")
+def trace(input):
+    return ops.sum(ops.diagonal(input)) if hasattr(ops, "diagonal") else NotImplemented
+
+

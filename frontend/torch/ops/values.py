@@ -1,0 +1,65 @@
+"""Operands of handlers: tensors, Python scalars and sizes with torch's promotion."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialect import dtypes
+from ... import ops
+from ...symbolic_int import SymbolicInt
+from ...tensor import Tensor
+from ..dtypes import default_float, is_floating, result_dtype, scalar_dtype, to_numpy_dtype
+
+
+def as_dtype(value, dtype: np.dtype) -> Tensor:
+    """A tensor, scalar or size as a tensor of a dtype."""
+    if isinstance(value, Tensor):
+        return value.astype(dtype)
+    if isinstance(value, SymbolicInt):
+        return ops.cast(value, dtype=dtype)
+    return Tensor._wrap(np.asarray(value).astype(dtype))
+
+
+def tensor_of(value) -> Tensor:
+    """A value as a tensor of its own dtype."""
+    return value if isinstance(value, Tensor) else as_dtype(value, scalar_dtype(value))
+
+
+def promoted(*operands) -> list[Tensor]:
+    """Operands converted to torch's common dtype."""
+    dtype = result_dtype(*operands)
+    return [as_dtype(o, dtype) for o in operands]
+
+
+def floating(*operands) -> list[Tensor]:
+    """Operands converted to torch's common dtype, integers to the default float."""
+    dtype = result_dtype(*operands)
+    dtype = dtype if is_floating(dtype) else default_float()
+    return [as_dtype(o, dtype) for o in operands]
+
+
+def optional_dtype(x: Tensor, dtype) -> Tensor:
+    """x converted to a torch dtype, when one is given."""
+    return x if dtype is None else x.astype(to_numpy_dtype(dtype))
+
+
+def scalar_in(value, dtype: np.dtype):
+    """A Python scalar that multiplies a tensor of `dtype`; tensors and sizes as tensors of it."""
+    return as_dtype(value, dtype)
+
+
+def as_axes(dim, rank: int):
+    """torch's dim argument as axes: None and () mean all."""
+    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+        return None
+    axes = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
+    return tuple(a % rank if rank else 0 for a in axes) if rank else None
+
+
+def as_sizes(sizes) -> tuple:
+    """Sizes given one by one or as one sequence; rank-0 tensors of known value count as sizes."""
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = sizes[0]
+    return tuple(s.__index__() if isinstance(s, Tensor) else s for s in sizes)
+
+
+bool_ = dtypes.bool_

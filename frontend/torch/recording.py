@@ -1,0 +1,239 @@
+"""One recording of a torch program: torch functions as they are called, answered with ops of the dialect."""
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+
+from ...errors import OnemlirError, TraceError, UnsupportedOpError
+from ..locations import user_line
+from ..recording import Recorder
+from ..symbolic_int import SymbolicInt
+from ..tensor import Tensor
+from .arrays import shared_array, to_torch
+from .composites import python_body
+from .dtypes import to_numpy_dtype
+from .registry import find, Handler
+from .sizes import from_sym_int, to_sym_int
+from .tensor import RecordedTensor, Storage, value_of, view_of, View, write
+
+PLAIN = (int, float, bool, str, bytes, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, type(Ellipsis))
+
+
+class FunctionMode(TorchFunctionMode):
+    """Hands every torch function call of the program to the recording."""
+
+    def __init__(self, recording: "TorchRecording"):
+        super().__init__()
+        self.recording = recording
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        return self.recording.call(function, args, kwargs or {})
+
+
+class TorchRecording:
+    """Maps torch tensors to the recorder's, functions to handlers; keeps what is missing until the end."""
+
+    def __init__(self, recorder: Recorder, names: dict[int, tuple[str, torch.Tensor]]):
+        self.recorder = recorder
+        self.names = names  # id of a parameter or buffer -> its name and itself
+        self.captured: dict[int, tuple[torch.Tensor, int, RecordedTensor]] = {}
+        self.shared: dict[int, torch.Tensor] = {}  # id of our tensor of a parameter -> torch's
+        self.missing: dict[tuple, str] = {}
+        self.decomposing: list = []
+        self.mode = FunctionMode(self)
+
+    # Values.
+    def recorded(self, tensor: torch.Tensor) -> RecordedTensor:
+        """The recorded tensor of any torch tensor: a parameter by its name, another from outside as a constant."""
+        if isinstance(tensor, RecordedTensor):
+            return tensor
+        found = self.captured.get(id(tensor))
+        version = version_of(tensor)
+        if found is not None and found[1] == version:
+            return found[2]
+        result = self._parameter(tensor) if id(tensor) in self.names else RecordedTensor(Tensor._wrap(shared_array(tensor).copy()))
+        if id(tensor) not in self.names:
+            result._storage_cell.owner = "a tensor from outside the recording"
+        self.captured[id(tensor)] = (tensor, version, result)
+        return result
+
+    def _parameter(self, tensor: torch.Tensor) -> RecordedTensor:
+        name, _ = self.names[id(tensor)]
+        ours = Tensor._wrap(shared_array(tensor))
+        self.recorder.parameter_names[id(ours)] = name
+        self.shared[id(ours)] = tensor
+        value = Tensor._recorded(self.recorder.lift(ours))
+        return RecordedTensor(value, Storage(value, f"the parameter or buffer '{name}'"))
+
+    def to_ours(self, value):
+        """torch's tensors, dtypes and sizes in an argument as ours."""
+        if isinstance(value, torch.Tensor):
+            return value_of(self.recorded(value))
+        if type(value) in PLAIN:
+            return value
+        if isinstance(value, (tuple, list)):
+            items = [self.to_ours(v) for v in value]
+            return items if isinstance(value, list) else tuple(items)
+        if isinstance(value, slice):
+            return slice(*(self.to_ours(v) for v in (value.start, value.stop, value.step)))
+        if isinstance(value, dict):
+            return {k: self.to_ours(v) for k, v in value.items()}
+        return from_sym_int(value)
+
+    def to_theirs(self, value):
+        """What a handler gives as the program takes it."""
+        if isinstance(value, Tensor):
+            return RecordedTensor(value)
+        if isinstance(value, (tuple, list)):
+            items = [self.to_theirs(v) for v in value]
+            return type(value)(items) if not hasattr(value, "_fields") else type(value)(*items)
+        return to_sym_int(value)
+
+    # Calls.
+    def call(self, function: Callable, args: tuple, kwargs: dict):
+        """The result of a torch function in the recorded program."""
+        handler, name = find(function)
+        if handler is not None:
+            return self._handle(function, handler, args, kwargs)
+        if name.endswith("_") and not name.endswith("__"):
+            done, result = self._in_place(function, args, kwargs)
+            if done:
+                return result
+        body = python_body(function)
+        if body is not None:
+            with self.mode:
+                return body(*args, **kwargs)
+        if not self.depends(args) and not self.depends(kwargs):
+            return self._constant(function, args, kwargs)
+        from .decompositions import decomposed
+
+        done, result = decomposed(self, function, args, kwargs)
+        return result if done else self._missing(function, name, args, kwargs)
+
+    def _handle(self, function, handler: Handler, args, kwargs):
+        if handler.kind == "raw":
+            return handler.function(self, *args, **kwargs)
+        out = kwargs.pop("out", None) if kwargs else None
+        ours, named = [self.to_ours(a) for a in args], {k: self.to_ours(v) for k, v in kwargs.items()}
+        if handler.kind == "view":
+            return self._views(self.recorded(args[0] if args else kwargs["input"]), handler.function(*ours, **named))
+        from .names import is_reversed
+
+        result = handler.function(*(reversed(ours) if is_reversed(function) else ours), **named)
+        if result is NotImplemented:
+            return NotImplemented
+        if out is not None:
+            return self.assign(out, result)
+        return self.to_theirs(result)
+
+    def _views(self, base: RecordedTensor, views):
+        if isinstance(views, (tuple, list)):
+            return tuple(self._views(base, v) for v in views)
+        return view_of(base, views) if isinstance(views, View) else self.to_theirs(views)
+
+    def _in_place(self, function, args, kwargs) -> tuple[bool, Any]:
+        """``x.add_(y)`` as ``x = x.add(y)``."""
+        from .names import names_of
+        from .registry import HANDLERS
+
+        for name in names_of(function):
+            handler = HANDLERS.get(name[:-1]) if name.endswith("_") else None
+            if handler is not None and handler.kind == "pure":
+                result = handler.function(*[self.to_ours(a) for a in args], **{k: self.to_ours(v) for k, v in kwargs.items()})
+                return True, self.assign(args[0], result)
+        return False, None
+
+    def assign(self, target, result):
+        """Write a result into a tensor that the program holds."""
+        if isinstance(target, (tuple, list)):
+            return type(target)(self.assign(t, r) for t, r in zip(target, result))
+        from ..ops.shape import expand
+
+        recorded = self.recorded(target)
+        before = value_of(recorded)
+        result = result.astype(before.dtype)
+        if result.ndim != before.ndim or any(a is not b and a != b for a, b in zip(result.shape, before.shape)):
+            result = expand(result, before.shape)
+        write(recorded, result)
+        return target
+
+    def depends(self, value) -> bool:
+        """Whether a value is known only when the model runs, or is a parameter."""
+        if isinstance(value, RecordedTensor):
+            return value_of(value)._node is not None
+        if isinstance(value, torch.Tensor):
+            return id(value) in self.names
+        if isinstance(value, dict):
+            return any(map(self.depends, value.values()))
+        if isinstance(value, (tuple, list)):
+            return any(map(self.depends, value))
+        return isinstance(from_sym_int(value), SymbolicInt)
+
+    def _constant(self, function, args, kwargs):
+        """A function of constants alone is computed by torch."""
+        plain = lambda v: torch.utils._pytree.tree_map_only(RecordedTensor, lambda t: to_torch(value_of(t)._array), v)
+        result = function(*plain(args), **plain(kwargs))
+        return torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: RecordedTensor(Tensor._wrap(shared_array(t).copy())), result)
+
+    # What is missing.
+    def _missing(self, function, name: str, args, kwargs):
+        line = user_line()
+        self.missing.setdefault((name, line), f"{name} at {line}" + (f" in module '{'.'.join(self.recorder.path)}'" if self.recorder.path else ""))
+        try:
+            return self._stand_in(function, args, kwargs)
+        except Exception:  # the function does not run on stand-ins: what is known by now is reported
+            self.report()
+
+    def _stand_in(self, function, args, kwargs):
+        """Zeros of the shape that the result has in the example, so that the recording can go on and find what else is missing."""
+        with torch.no_grad():
+            plain = lambda v: torch.utils._pytree.tree_map_only(RecordedTensor, lambda t: torch.zeros(
+                self.example_shape(t), dtype=t.dtype), v)
+            result = function(*plain(args), **plain(kwargs))
+        zeros = lambda t: RecordedTensor(Tensor._recorded(self.recorder.full(0, tuple(t.shape), to_numpy_dtype(t.dtype))))
+        return torch.utils._pytree.tree_map_only(torch.Tensor, zeros, result)
+
+    def example_shape(self, tensor: RecordedTensor) -> tuple[int, ...]:
+        return tuple(s if isinstance(s, int) else s.example for s in value_of(tensor).shape)
+
+    def report(self) -> None:
+        """UnsupportedOpError with everything that is missing, if anything is."""
+        if self.missing:
+            listed = "\n".join(f"  {text}" for text in self.missing.values())
+            raise UnsupportedOpError(f"the program uses torch functions that cannot be recorded:\n{listed}\n"
+                                     "  onemlir.frontend.torch.register_op teaches the recorder a function")
+
+    # Reading.
+    def read(self, tensor: torch.Tensor, what: str) -> np.ndarray:
+        """The data of a tensor: known for constants, by the recording's rule for what depends on inputs."""
+        value = value_of(self.recorded(tensor))
+        if value._node is not None and not depends_on_inputs(value._node.value, {}):
+            return np.asarray(self.recorder.interpreter().value(value._node.value))
+        if self.missing:
+            self.report()
+        return value._read(what)
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """How often a tensor was changed in place; 0 for inference tensors, which do not count."""
+    with torch._C.DisableTorchFunction():
+        return 0 if tensor.is_inference() else tensor._version
+
+
+def depends_on_inputs(value, known: dict) -> bool:
+    """Whether a value of the IR follows from inputs, not from parameters and constants alone."""
+    stack, seen = [value], set()
+    while stack:
+        owner = stack.pop().owner
+        if not hasattr(owner, "operation"):
+            return True
+        if owner in seen:
+            continue
+        seen.add(owner)
+        if len(owner.operation.regions):
+            return True
+        stack.extend(owner.operation.operands)
+    return False

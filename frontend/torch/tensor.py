@@ -1,0 +1,94 @@
+"""`RecordedTensor`: what stands for a torch tensor while a torch program is recorded. Views and in-place changes become pure ops.
+
+Each storage holds the value of one tensor. A view knows how to read itself from the value of its base (`get`) and how to give the base a
+new value when it is written (`put`); it reads itself again after the base has changed.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+import torch
+
+from ...errors import TraceError
+from ..locations import user_line
+from ..tensor import Tensor
+from .dtypes import to_torch_dtype
+
+
+class Storage:
+    """The value that views share, and how often it was changed."""
+
+    __slots__ = ("value", "version", "owner")
+
+    def __init__(self, value: Tensor, owner: str | None = None):
+        self.value, self.version, self.owner = value, 0, owner
+
+
+@dataclass
+class View:
+    """The result of a view op: its value, and `put(base value, new value)` that gives the changed base; None where torch may copy."""
+
+    value: Tensor
+    get: Callable[[Tensor], Tensor]
+    put: Callable[[Tensor, Tensor], Tensor] | None
+
+
+class RecordedTensor(torch.Tensor):
+    """A torch tensor without data. Every torch function of it is caught by the recording's function mode."""
+
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @staticmethod
+    def __new__(cls, value: Tensor, storage: Storage | None = None, base: "RecordedTensor | None" = None, view: View | None = None):
+        sizes = tuple(s if isinstance(s, int) else 1 for s in value.shape)
+        self = torch.Tensor._make_wrapper_subclass(cls, sizes, dtype=to_torch_dtype(value.dtype))
+        self._storage_cell = storage or Storage(value)
+        self._base_tensor, self._how = base, view
+        self._value, self._seen = value, self._storage_cell.version
+        return self
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        raise TraceError(f"{function} got a recorded torch tensor outside of its recording, at {user_line()}\n"
+                         "  return what the recording should give; do not keep tensors of it elsewhere")
+
+
+def value_of(tensor: RecordedTensor) -> Tensor:
+    """The present value of a recorded tensor."""
+    cell = tensor._storage_cell
+    if tensor._seen == cell.version:
+        return tensor._value
+    if tensor._base_tensor is None:
+        tensor._value = cell.value
+    else:
+        tensor._value = tensor._how.get(value_of(tensor._base_tensor))
+    tensor._seen = cell.version
+    return tensor._value
+
+
+def view_of(base: RecordedTensor, view: View) -> RecordedTensor:
+    """A tensor that shares the storage of `base`."""
+    return RecordedTensor(view.value, base._storage_cell, base, view)
+
+
+def write(tensor: RecordedTensor, value: Tensor) -> None:
+    """Give a recorded tensor, and all that share its storage, a new value of the same shape and dtype."""
+    cell = tensor._storage_cell
+    if cell.owner is not None:
+        raise TraceError(f"a change in place of {cell.owner} cannot be recorded, at {user_line()}\n"
+                         "  a recording has no state: return the new value as an output, or change a copy (x.clone())")
+    _write_up(tensor, value)
+    cell.version += 1
+    tensor._value, tensor._seen = value, cell.version
+
+
+def _write_up(tensor: RecordedTensor, value: Tensor) -> None:
+    base = tensor._base_tensor
+    if base is None:
+        tensor._storage_cell.value = value
+        return
+    if tensor._how.put is None:
+        raise TraceError(f"a change in place of a tensor that may or may not share memory cannot be recorded, at {user_line()}\n"
+                         "  make it a copy with clone(), or write with an index")
+    _write_up(base, tensor._how.put(value_of(base), value))

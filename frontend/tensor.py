@@ -190,10 +190,10 @@ class Tensor:
 
     # In-place changes.
     def __setitem__(self, key, value) -> None:
-        check_in_place("setitem", self, value)
         if self._node is not None or current_recorder() is not None:
             (current_recorder() or current_or_owner(self)).set_item(self, key, value)
             return
+        check_in_place("setitem", self, value)
         self._array[_plain_key(key)] = value._array if isinstance(value, Tensor) else value
         self._version += 1
 
@@ -309,11 +309,11 @@ def _in_place(function: str):
     op = REGISTRY[f"om.{function}"]
 
     def operator(self, other):
+        if self._node is not None or current_recorder() is not None:
+            return (current_recorder() or current_or_owner(self)).update(self, function, other)
         if self._tape is not None or getattr(other, "requires_grad", False):
             return apply(op, (self, other), {})
         check_in_place(f"in-place {function}", self, other)
-        if self._node is not None or current_recorder() is not None:
-            return (current_recorder() or current_or_owner(self)).update(self, function, other)
         with grad_mode(False):
             result = apply(op, (self, other), {})
         if result.shape != self.shape or result.dtype != self.dtype:
@@ -325,3 +325,5 @@ def _in_place(function: str):
 
 
 _install_operators()
+
+from . import tensor_gradients  # noqa: E402,F401  gives Tensor its methods for gradients

@@ -159,16 +159,24 @@ class ShapeAnalysis:
 def argument_type(type_: ir.Type, attributes, number: int) -> TensorType:
     """The symbolic type of a function argument from its type and its `om.dims`."""
     shaped = ir.RankedTensorType(type_)
-    names = [""] * shaped.rank
+    names, ranges = [""] * shaped.rank, [{}] * shaped.rank
     if attributes is not None and "om.dims" in ir.DictAttr(attributes):
         names = [ir.StringAttr(a).value for a in ir.ArrayAttr(ir.DictAttr(attributes)["om.dims"])]
+    if attributes is not None and "om.ranges" in ir.DictAttr(attributes):
+        ranges = declared_ranges(list(ir.DenseI64ArrayAttr(ir.DictAttr(attributes)["om.ranges"])))
     sizes = []
     for axis, (size, name) in enumerate(zip(shaped.shape, names)):
         if not shaped.is_dynamic_dim(axis):
             sizes.append(size)
         else:
-            sizes.append(Dim.symbol(name) if name else Dim.symbol(f"?arg{number}_{axis}", anonymous=True))
+            sizes.append(Dim.symbol(name, **ranges[axis]) if name else Dim.symbol(f"?arg{number}_{axis}", anonymous=True))
     return TensorType(tuple(sizes), dtypes.FROM_MLIR_NAME[str(shaped.element_type)])
+
+
+def declared_ranges(numbers: list[int]) -> list[dict]:
+    """What `om.ranges` says of each axis: minimum, maximum (-1: none) and multiple, three numbers an axis."""
+    triples = [numbers[i:i + 3] for i in range(0, len(numbers), 3)]
+    return [{"minimum": low, "maximum": None if high < 0 else high, "multiple_of": step} for low, high, step in triples]
 
 
 def type_with_fresh(type_: ir.Type) -> TensorType:

@@ -53,7 +53,9 @@ class Recorder(GraphBuilder):
         self.lifted: dict[int, tuple[object, int, Node]] = {}
         self.examples: dict[str, int] = {}
         self.inputs: list[tuple[str, np.ndarray, Sequence[str]]] = []
+        self.given_axes: list[list] = []
         self.ranges: dict[str, list[int]] = {}
+        self.program: Program | None = None
         self.size_checks: list[SizeCheck] = []
         self.facts: dict[str, int] = {}  # sizes of axes that reads have frozen or guarded
         self.assumptions: list[dict] = []
@@ -86,7 +88,8 @@ class Recorder(GraphBuilder):
     def add_input(self, name: str, example: np.ndarray, axes: Sequence[str | None] | None) -> Tensor:
         """An argument of the function. `axes` names the axes whose size stays symbolic."""
         shape = []
-        for size, axis in zip(example.shape, axes or [None] * example.ndim):
+        self.given_axes.append(list(axes or [None] * example.ndim))
+        for size, axis in zip(example.shape, self.given_axes[-1]):
             if axis is None:
                 shape.append(size)
                 continue

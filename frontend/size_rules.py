@@ -1,6 +1,7 @@
 """The rules of a recording for sizes: deciding on a symbolic size, and sizes that a shape rule wants to agree."""
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Sequence
 
@@ -22,10 +23,14 @@ class RecordingPolicy(SizePolicy):
 
     def __init__(self, recorder):
         self.recorder = recorder
+        self._numbers = itertools.count()  # the same names in every recording of a program
 
     def require_equal(self, left: Size, right: Size, why: str) -> None:
         super().require_equal(left, right, why)
         self.recorder.require_size("eq", left, right, why)
+
+    def fresh(self, name: str) -> Dim:
+        return Dim.symbol(f"?{name}{next(self._numbers)}", anonymous=True)
 
     def require(self, holds, condition, why) -> None:
         super().require(holds, condition, why)

@@ -9,6 +9,8 @@ from mlir import ir
 
 from ..dialect.program import Program
 from ..errors import OnemlirError, TraceError
+from . import assumptions
+from .locations import user_line
 from .nn.module import Module
 from .recording import Recorder, recording
 from .tensor import Tensor
@@ -55,17 +57,46 @@ class Tracer:
         self.close()
 
 
-def record(function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes, on_read: str, static: Mapping[str, Any]):
-    """Record ``function(*examples, **keywords, **static)``; leaves of examples and keywords that are tensors are inputs."""
-    recorder = Recorder(on_read)
-    with evaluation_mode(function), recording(recorder):
-        name_parameters(recorder, function)
-        arguments, named = add_inputs(recorder, function, examples, keywords, axes)
-        result = function(*arguments, **named, **static)
-        leaves: list = []
-        structure = flatten(result, _is_tensor, leaves, static=_refuse_output)
-        program = recorder.finish(list(zip(output_names(leaves), (t for _, t in leaves))), to_json(structure))
-    return traced_model(recorder, program)
+def record(function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes, on_read: str, static: Mapping[str, Any], repeats: bool = False):
+    """Record ``function(*examples, **keywords, **static)``; leaves of examples and keywords that are tensors are inputs.
+
+    With `repeats` the recording is made again on perturbed examples and compared, see `repeat`.
+    """
+    call = RecordedCall(function, examples, keywords, axes, on_read, static)
+    first = call.run(None, None)
+    if repeats:
+        from .repeat import check_repeats
+
+        check_repeats(first, lambda arrays: call.run(arrays, first.answers), first.given_axes)
+    return traced_model(first, first.program)
+
+
+class RecordedCall:
+    """A call that can be recorded several times, on the examples given or on others of the same structure."""
+
+    def __init__(self, function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes, on_read: str, static: Mapping[str, Any]):
+        self.function, self.examples, self.keywords, self.axes, self.on_read, self.static = function, examples, keywords, axes, on_read, static
+
+    def run(self, arrays: Sequence[np.ndarray] | None, replay) -> Recorder:
+        """One recording; the recorder has the program as `program`. Errors of the user's program name its line."""
+        recorder = Recorder(self.on_read, replay)
+        with evaluation_mode(self.function), recording(recorder):
+            modules = name_parameters(recorder, self.function)
+            arguments, named = add_inputs(recorder, self.function, self.examples, self.keywords, self.axes, arrays)
+            self._note(recorder, modules)
+            result = self.function(*arguments, **named, **self.static)
+            leaves: list = []
+            structure = flatten(result, _is_tensor, leaves, static=_refuse_output)
+            outputs = list(zip(output_names(leaves), (t for _, t in leaves)))
+            recorder.program = recorder.finish(outputs, to_json(structure))
+        return recorder
+
+    def _note(self, recorder: Recorder, modules: Mapping[str, Module]) -> None:
+        assumptions.note_inputs(recorder)
+        assumptions.note_static(recorder, self.static)
+        assumptions.note_modes(recorder, modules)
+        assumptions.note_captured(recorder, assumptions.user_functions(self.function, modules))
+        assumptions.note_dtypes(recorder, user_line())
 
 
 def traced_model(recorder: Recorder, program: Program):
@@ -95,18 +126,19 @@ def output_names(leaves: Sequence[tuple[str, Tensor]]) -> list[str]:
     return [f"output_{path}" if path[:1].isdigit() else path for path, _ in leaves]
 
 
-def add_inputs(recorder: Recorder, function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes):
-    """Arguments for the call with tensors replaced by recorded inputs."""
+def add_inputs(recorder: Recorder, function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes, arrays: Sequence[np.ndarray] | None = None):
+    """Arguments for the call with tensors replaced by recorded inputs; `arrays` stand for the examples' data where given."""
     parameters = parameter_names(function, len(examples))
     leaves: list = []
     values = dict(zip(parameters, examples)) | dict(keywords)
-    structures = {name: flatten(value, _is_array, leaves, name) for name, value in values.items()}
+    static = lambda path, value: assumptions.note_static(recorder, {path: value})
+    structures = {name: flatten(value, _is_array, leaves, name, static) for name, value in values.items()}
     names = [path for path, _ in leaves]
     shown = ["input"] if len(leaves) == 1 and len(examples) == 1 and names == parameters[:1] else names
     per_input = axes_by_input(axes, shown, names)
     tensors = []
-    for name, (path, example) in zip(shown, leaves):
-        array = example_array(example)
+    for number, (name, (path, example)) in enumerate(zip(shown, leaves)):
+        array = example_array(example) if arrays is None else arrays[number]
         tensors.append(recorder.add_input(name, array, check_axes(per_input.get(name), array.ndim, name)))
     arguments = [rebuild(structures[name], tensors) for name in parameters[:len(examples)]]
     return arguments, {name: rebuild(structures[name], tensors) for name in keywords}
@@ -168,7 +200,9 @@ def modules_of(function: Callable) -> list[tuple[str, Module]]:
     return [(name, v) for scope in (captured.nonlocals, captured.globals) for name, v in scope.items() if isinstance(v, Module)]
 
 
-def name_parameters(recorder: Recorder, function: Callable) -> None:
+def name_parameters(recorder: Recorder, function: Callable) -> dict[str, Module]:
+    """Tell the recorder the names of parameters and the paths of modules; the modules by path."""
+    found: dict[str, Module] = {}
     modules = modules_of(function)
     for prefix, module in modules:
         prefix = f"{prefix}." if prefix and len(modules) > 1 else ""
@@ -176,6 +210,8 @@ def name_parameters(recorder: Recorder, function: Callable) -> None:
             recorder.parameter_names.setdefault(id(tensor), prefix + name)
         for path, child in module.named_modules():
             recorder.module_paths.setdefault(id(child), prefix + path)
+            found.setdefault(prefix + path, child)
+    return found
 
 
 class evaluation_mode:

@@ -14,6 +14,7 @@ from mlir.dialects import irdl as _irdl
 from ..errors import VerificationError
 from . import ops as _ops  # noqa: F401  the declarations
 from .declare import REGISTRY
+from .extensions import load_extensions
 from .irdl import dialect_text
 
 _loaded: dict[int, set[str]] = {}
@@ -35,6 +36,7 @@ def new_context() -> ir.Context:
 
 def load_dialects(context: ir.Context) -> None:
     """Load the dialects of all declared ops into a context that has none of them."""
+    load_extensions("onemlir.ops")
     namespaces = sorted({op.namespace for op in REGISTRY.values()})
     with context, ir.Location.unknown():
         for namespace in namespaces:

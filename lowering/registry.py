@@ -59,3 +59,12 @@ def parse_options(definition: Pass, given: Mapping[str, str]) -> dict[str, Any]:
             raise ValueError(f"option '{name}' of pass '{definition.name}' must be {type(default).__name__}, found {text!r}") from None
         values[name.replace("-", "_")] = value
     return values
+
+
+def known_passes() -> dict[str, Pass]:
+    """All passes: the built-in ones, and those that installed extensions bring."""
+    from ..dialect.extensions import load_extensions
+    from . import stages  # noqa: F401  registers the built-in passes
+
+    load_extensions("onemlir.passes")
+    return PASSES

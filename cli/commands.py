@@ -1,0 +1,78 @@
+"""The commands of `onemlir` and their options. Each lives in a file of its own and imports what it needs when it runs."""
+from __future__ import annotations
+
+import importlib
+from typing import Annotated, Optional
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+                  help="Compile machine-learning models: show, run, measure and export .onemodel and .onnx files.")
+
+Model = Annotated[str, typer.Argument(help="A .onemodel or .onnx file.")]
+
+
+def _command(name: str):
+    return importlib.import_module(f".{name}", __package__)
+
+
+@app.command()
+def demo(keep: Annotated[Optional[str], typer.Option(help="Folder in which to leave the files.")] = None) -> None:
+    """Classify scanned digits: trace a trained model, show its IR, compile, run, save, export."""
+    _command("demo").run(keep)
+
+
+@app.command()
+def show(
+    model: Model,
+    assumptions: Annotated[bool, typer.Option(help="List what the recording depends on.")] = False,
+    locations: Annotated[bool, typer.Option(help="Print source lines and module paths.")] = False,
+    stage: Annotated[Optional[str], typer.Option(help="Print this stage of the compilation instead of the om dialect.")] = None,
+) -> None:
+    """Print a model: IR, inputs, outputs, counts of parameters and operations."""
+    _command("show").run(model, assumptions, locations, stage)
+
+
+@app.command()
+def run(
+    model: Model,
+    inputs: Annotated[Optional[str], typer.Option("--input", "-i", help="A .npz file with arrays by input name, or a .npy for a single input; random without.")] = None,
+    output: Annotated[Optional[str], typer.Option("--output", "-o", help="Write the outputs to this .npz file.")] = None,
+    sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis for random inputs: batch=8.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of random inputs.")] = 0,
+    threads: Annotated[Optional[int], typer.Option(help="Number of threads.")] = None,
+) -> None:
+    """Run a model on inputs from a file, or on random ones."""
+    _command("run").run(model, inputs, output, sizes or [], seed, threads)
+
+
+@app.command()
+def bench(
+    model: Annotated[Optional[str], typer.Argument(help="A .onemodel or .onnx file; without, the built-in families.")] = None,
+    sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis: batch=8.")] = None,
+    threads: Annotated[int, typer.Option(help="Number of threads, for every runner.")] = 1,
+    rounds: Annotated[int, typer.Option(help="Interleaved rounds.")] = 15,
+) -> None:
+    """Measure a model: median and spread, beside onnxruntime when it is installed."""
+    _command("bench").run(model, sizes or [], threads, rounds)
+
+
+@app.command()
+def export(model: Model, output: Annotated[str, typer.Option("--output", "-o", help="The .onnx or .onemodel file to write.")]) -> None:
+    """Convert between .onemodel and .onnx."""
+    _command("export").run(model, output)
+
+
+@app.command("compile")
+def compile_model(
+    model: Model,
+    output: Annotated[str, typer.Option("--output", "-o", help="The file to write: .so or .dylib, .o, .a, or an executable without a suffix.")],
+    target: Annotated[str, typer.Option(help="Another machine than this: aarch64-linux-gnu.")] = "",
+    cpu: Annotated[str, typer.Option(help="A processor or level: native, x86-64-v3; several with commas, of which the best is chosen on loading.")] = "",
+    threads: Annotated[Optional[int], typer.Option(help="Threads of a run unless the caller says otherwise; all processors without.")] = None,
+    name: Annotated[Optional[str], typer.Option(help="Prefix of the C functions; the name of the file without.")] = None,
+    weights: Annotated[Optional[str], typer.Option(help="Write the weights to this file instead of into the library.")] = None,
+    executable: Annotated[bool, typer.Option("--executable", help="Make a program that reads .npy or .npz and writes .npz.")] = False,
+) -> None:
+    """Compile a model to a native library, object file, archive or program, with a C header."""
+    _command("compile").run(model, output, target, cpu, threads, name, weights, executable)

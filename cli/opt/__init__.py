@@ -1,0 +1,44 @@
+"""`onemlir-opt`: run passes on a file of MLIR, as mlir-opt does.
+
+The command line is read in `arguments`, a file is taken apart in `sections`, each section runs in a process of its own (`isolate`), so
+that an assertion of MLIR's libraries becomes a message and a reproducer; `transform` is what that process does.
+"""
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point. Exit status 0; 1 when the input is invalid, a pass fails or diagnostics differ from the expected ones; 2 for a wrong command line."""
+    try:
+        status = run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    sys.exit(status)
+
+
+def run(arguments: list[str]) -> int:
+    """The exit status of a command line."""
+    from .arguments import parse_arguments, WrongCommandLine
+
+    try:
+        request = parse_arguments(arguments)
+        if request.help or request.show_dialects:
+            from . import manual
+
+            print(manual.help_text() if request.help else manual.dialects_text())
+            return 0
+        from .sections import process
+
+        return 0 if process(request) else 1
+    except WrongCommandLine as error:
+        print(f"onemlir-opt: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"onemlir-opt: {error}", file=sys.stderr)
+        return 1

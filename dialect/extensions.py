@@ -1,0 +1,67 @@
+"""Extensions: packages that name modules of theirs under an entry point of ours. The modules are imported once, when they are needed.
+
+    [project.entry-points."onemlir.ops"]        # declarations of ops
+    mine = "my_package.ops"
+
+    [project.entry-points."onemlir.passes"]     # passes, rewrite patterns, lowerings, decompositions, ONNX writers and readers, tile tables
+    mine = "my_package.passes"
+
+ONEMLIR_EXTENSIONS=0 in the environment leaves them out.
+"""
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import sys
+
+from ..errors import OnemlirError
+
+GROUPS = ("onemlir.ops", "onemlir.passes")
+
+
+@functools.lru_cache(maxsize=None)
+def load_extensions(group: str) -> tuple[str, ...]:
+    """Import the modules named under a group; their names. OnemlirError names the extension that cannot be imported."""
+    if os.environ.get("ONEMLIR_EXTENSIONS", "1") == "0":
+        return ()
+    found = entry_points(group)
+    for name, module in found:
+        try:
+            importlib.import_module(module)
+        except Exception as error:
+            raise OnemlirError(f"the extension '{name}' ({group}) cannot be imported from {module}: {type(error).__name__}: {error}; "
+                               "ONEMLIR_EXTENSIONS=0 leaves extensions out") from error
+    return tuple(name for name, _ in found)
+
+
+def entry_points(group: str) -> list[tuple[str, str]]:
+    """(name, module) under a group, by name."""
+    return sorted({(name, value.partition(":")[0].strip()) for found, name, value in _installed() if found == group})
+
+
+@functools.lru_cache(maxsize=None)
+def _installed() -> tuple[tuple[str, str, str], ...]:
+    """(group, name, value) of each entry point of ours; read from the files, since importing importlib.metadata takes longer than all the rest."""
+    found = []
+    for folder in filter(os.path.isdir, dict.fromkeys(path or "." for path in sys.path)):
+        for distribution in os.listdir(folder):
+            if distribution.endswith((".dist-info", ".egg-info")):
+                found += _read(os.path.join(folder, distribution, "entry_points.txt"))
+    return tuple(found)
+
+
+def _read(path: str) -> list[tuple[str, str, str]]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except OSError:
+        return []
+    found, group = [], ""
+    for line in map(str.strip, text.splitlines() if "[onemlir." in text else ()):
+        if line.startswith("["):
+            group = line.strip("[]")
+        elif "=" in line:
+            name, _, value = line.partition("=")
+            found.append((group, name.strip(), value.strip()))
+    return found

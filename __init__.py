@@ -15,7 +15,8 @@ __version__ = "0.1.0"
 # Where each public name lives. They are imported on first use, so that what needs only the runtime stays small.
 _LAZY = {
     "Tensor": ".frontend.tensor", "tensor": ".frontend.tensor", "manual_seed": ".frontend.random", "no_grad": ".frontend.autograd",
-    "enable_grad": ".frontend.autograd", "zeros": ".frontend.ops", "ones": ".frontend.ops", "full": ".frontend.ops", "empty": ".frontend.ops",
+    "enable_grad": ".frontend.autograd", "grad": ".frontend.transforms", "value_and_grad": ".frontend.transforms",
+    "jit": ".frontend.transforms", "batches": ".frontend.data", "zeros": ".frontend.ops", "ones": ".frontend.ops", "full": ".frontend.ops", "empty": ".frontend.ops",
     "zeros_like": ".frontend.ops", "ones_like": ".frontend.ops", "full_like": ".frontend.ops", "arange": ".frontend.ops", "linspace": ".frontend.ops",
     "eye": ".frontend.ops", "rand": ".frontend.ops", "randn": ".frontend.ops", "randint": ".frontend.ops",
     "trace": ".traced", "Tracer": ".traced", "TracedModel": ".traced", "load": ".traced", "Session": ".traced", "from_onnx": ".traced",

@@ -41,7 +41,7 @@ def grad_mode(enabled: bool):
 @contextmanager
 def _public_mode(enabled: bool):
     recorder = dispatch.current_recorder()
-    if recorder is not None and not dispatch.recording_gradients():
+    if not dispatch.training_allowed():
         recorder.refuse("no_grad" if not enabled else "enable_grad", "gradients have no meaning in a recording for inference: leave it out")
     with grad_mode(enabled):
         yield
@@ -259,6 +259,8 @@ def _accumulate(tensor, gradient) -> None:
 
 def backward(tensor, gradient=None, create_graph: bool = False) -> None:
     """Add the gradients of a tensor to `grad` of all leaves it depends on."""
+    if dispatch.current_recorder() is not None:
+        dispatch.current_recorder().refuse("backward()", "it changes `grad` of tensors: use om.grad or om.value_and_grad, which give gradients as results")
     _need_tape(tensor)
     with grad_mode(create_graph):
         for leaf, value in run_backward([tensor], [_seed(tensor, gradient)], None, create_graph).values():

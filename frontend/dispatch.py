@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from typing import Any, Mapping, Sequence
 
 import numpy as np
@@ -30,12 +31,25 @@ def current_scope():
 
 
 def recording_gradients() -> bool:
-    """Whether this thread records a function whose gradients are wanted: what belongs to training is allowed, and there is a tape."""
-    return getattr(_state, "gradients", False)
+    """Whether this thread records a function that is being differentiated: there is a tape of recorded ops."""
+    return getattr(_state, "differentiating", 0) > 0
 
 
-def set_recording_gradients(value: bool) -> None:
-    _state.gradients = value
+@contextmanager
+def differentiating():
+    """What is recorded inside is put on the tape. Gives whether it was already."""
+    depth = getattr(_state, "differentiating", 0)
+    _state.differentiating = depth + 1
+    try:
+        yield depth > 0
+    finally:
+        _state.differentiating = depth
+
+
+def training_allowed() -> bool:
+    """Whether the recording of this thread, if any, may hold what belongs to training: losses, dropout, no_grad."""
+    recorder = current_recorder()
+    return recorder is None or recording_gradients() or getattr(recorder, "training", False)
 
 
 def call(op: type[Op], args: Sequence, keywords: Mapping[str, Any]):

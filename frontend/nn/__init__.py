@@ -10,6 +10,7 @@ from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2
 from .distance import CosineSimilarity, PairwiseDistance  # noqa: F401
 from .dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout  # noqa: F401
 from .embedding import Embedding, EmbeddingBag  # noqa: F401
+from .functional_call import functional_call  # noqa: F401
 from .linear import Bilinear, Identity, Linear  # noqa: F401
 from .module import Module  # noqa: F401
 from .normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm  # noqa: F401

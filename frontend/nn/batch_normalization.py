@@ -5,6 +5,7 @@ import numpy as np
 
 from .. import ops
 from ...errors import ShapeError
+from ..dispatch import current_recorder
 from .module import Module
 from .normalization import reset_scale
 from .parameter import new_buffer, new_parameter, refuse_in_recording, replace_data
@@ -71,8 +72,20 @@ class BatchNorm(RunningNormalization):
         """How much the running statistics move towards those of this batch, which is counted."""
         if self.num_batches_tracked is None:
             return 0.0
+        recorder = current_recorder()
+        if recorder is not None:
+            return self._share_in(recorder)
         replace_data(self.num_batches_tracked, self.num_batches_tracked._array + 1)
         return 1 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
+
+
+    def _share_in(self, recorder) -> float:
+        """`_share` in a function that is recorded for training: it counts when it runs."""
+        if self.momentum is None or not hasattr(recorder, "write_back"):
+            recorder.refuse("batch_norm in training mode", "it changes the running statistics in a way that depends on how often it ran: call eval() "
+                            "on the module first, or give it a momentum and use om.jit or om.grad")
+        recorder.write_back(self.num_batches_tracked, self.num_batches_tracked + 1)
+        return self.momentum
 
 
 class BatchNorm1d(BatchNorm):

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...dialect import dtypes
-from ..dispatch import current_recorder, recording_gradients
+from ..dispatch import current_recorder, training_allowed
 from ..tensor import Tensor
 
 
@@ -50,5 +50,5 @@ def in_graph(tensor: Tensor | None) -> Tensor | None:
 def refuse_in_recording(what: str, advice: str) -> None:
     """TraceError when a recording is under way, for what has no meaning in a model for inference."""
     recorder = current_recorder()
-    if recorder is not None and not recording_gradients():
+    if not training_allowed():
         recorder.refuse(what, advice)

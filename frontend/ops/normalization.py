@@ -91,8 +91,9 @@ def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None
 
 
 def _update_running(name: str, x: Tensor, axes, running_mean, running_var, momentum: float) -> None:
-    if current_recorder() is not None:
-        current_recorder().refuse(name, "in training it changes its running statistics: record in evaluation mode, as Module.trace does")
+    recorder = current_recorder()
+    if recorder is not None and not hasattr(recorder, "write_back"):
+        recorder.refuse(name, "in training it changes its running statistics: record in evaluation mode, as Module.trace does")
     count = math.prod(x.shape[a] for a in axes)
     if count <= 1:
         raise ShapeError(f"{name}: training needs more than one value a channel, found shape {x.shape}")
@@ -100,4 +101,12 @@ def _update_running(name: str, x: Tensor, axes, running_mean, running_var, momen
         for running, batch in ((running_mean, om.mean(x, axis=axes)), (running_var, om.var(x, axis=axes, correction=1))):
             if running is not None:
                 batch = batch if batch.ndim == 1 else om.mean(batch, axis=0)
-                running[...] = (running * (1 - momentum) + batch * momentum).astype(running.dtype)
+                _write(recorder, running, (running * (1 - momentum) + batch * momentum).astype(running.dtype))
+
+
+def _write(recorder, running: Tensor, value: Tensor) -> None:
+    """Change a running statistic: now, or after each call of the function that is being recorded."""
+    if recorder is None:
+        running[...] = value
+    else:
+        recorder.write_back(running, value)

@@ -1,13 +1,13 @@
 """Seeded random numbers, eager alone: `manual_seed` fixes the sequence. In a recording each is a TraceError, for its numbers would be frozen."""
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 
 from ...dialect import dtypes
 from ...errors import DTypeError, OnemlirError
-from ..dispatch import current_recorder
+from ..dispatch import current_recorder, training_allowed
 from ..random import generator
 from ..tensor import Tensor
 from .declared import as_tensor
@@ -15,38 +15,40 @@ from .declared import as_tensor
 __all__ = ["bernoulli", "dropout", "normal", "rand", "rand_like", "randint", "randn", "randn_like", "randperm", "uniform"]
 
 _ADVICE = "random numbers have no place in a recording: draw them outside and make them an input"
+_DROPOUT_ADVICE = ("in training it is random: record in evaluation mode, as Module.trace does, or pass training=False; om.jit and om.grad draw "
+                   "new numbers at each call")
 
 
 def rand(*shape, dtype=dtypes.float32) -> Tensor:
     """Uniform numbers in [0, 1). shape: sizes, or one sequence of them."""
-    return Tensor._wrap(_uniform("rand", _shape(shape), dtype))
+    return _uniform("rand", _shape(shape), dtype)
 
 
 def randn(*shape, dtype=dtypes.float32) -> Tensor:
     """Numbers of the standard normal distribution. shape: sizes, or one sequence of them."""
-    return Tensor._wrap(_normal("randn", _shape(shape), dtype))
+    return _normal("randn", _shape(shape), dtype)
 
 
 def rand_like(x, dtype=None) -> Tensor:
     """Uniform numbers in [0, 1) of x's shape, and dtype unless given."""
-    return Tensor._wrap(_uniform("rand_like", x.shape, x.dtype if dtype is None else dtype))
+    return _uniform("rand_like", _shape((x.shape,)), x.dtype if dtype is None else dtype)
 
 
 def randn_like(x, dtype=None) -> Tensor:
     """Standard normal numbers of x's shape, and dtype unless given."""
-    return Tensor._wrap(_normal("randn_like", x.shape, x.dtype if dtype is None else dtype))
+    return _normal("randn_like", _shape((x.shape,)), x.dtype if dtype is None else dtype)
 
 
 def uniform(low: float = 0.0, high: float = 1.0, shape: Sequence[int] = (), dtype=dtypes.float32) -> Tensor:
     """Uniform numbers between low and high."""
-    return Tensor._wrap(_uniform("uniform", _shape((shape,)), dtype)) * (high - low) + low
+    return _uniform("uniform", _shape((shape,)), dtype) * (high - low) + low
 
 
 def normal(mean: float = 0.0, std: float = 1.0, shape: Sequence[int] = (), dtype=dtypes.float32) -> Tensor:
     """Normal numbers of the given mean and standard deviation."""
     if std < 0:
         raise OnemlirError(f"normal: std must not be negative, found {std}")
-    return Tensor._wrap(_normal("normal", _shape((shape,)), dtype)) * std + mean
+    return _normal("normal", _shape((shape,)), dtype) * std + mean
 
 
 def randint(low: int, high: int | None = None, shape: Sequence[int] = (), dtype=dtypes.int64) -> Tensor:
@@ -57,21 +59,25 @@ def randint(low: int, high: int | None = None, shape: Sequence[int] = (), dtype=
     dtype = dtypes.dtype_of(dtype)
     if dtype not in dtypes.INTEGER:
         raise DTypeError(f"randint: dtype must be an integer dtype, found {dtype}")
-    return Tensor._wrap(np.asarray(_generator("randint").integers(low, high, _shape((shape,)), dtype)))
+    size = _shape((shape,))
+    return _drawn("randint", lambda draw: np.asarray(draw.integers(low, high, size, dtype)))
 
 
 def bernoulli(p, dtype=None) -> Tensor:
     """1 with probability p, else 0, elementwise; dtype of p unless given. OnemlirError for p outside [0, 1]. Source: torch."""
-    draw = _generator("bernoulli")
     p = as_tensor(p)
-    if not np.all((p._array >= 0) & (p._array <= 1)):
+    chance = None if p.is_recorded else p._array
+    if chance is not None and not np.all((chance >= 0) & (chance <= 1)):
         raise OnemlirError("bernoulli: probabilities must lie in [0, 1]")
-    return Tensor._wrap(np.asarray(draw.random(p.shape) < p._array)).astype(p.dtype if dtype is None else dtype)
+    size = _shape((p.shape,))
+    drawn = _drawn("bernoulli", lambda draw: np.asarray(draw.random(size)))
+    return (drawn < p).astype(p.dtype if dtype is None else dtype)
 
 
 def randperm(n: int, dtype=dtypes.int64) -> Tensor:
     """The numbers 0 to n - 1 in a random order."""
-    return Tensor._wrap(_generator("randperm").permutation(n).astype(dtypes.dtype_of(dtype)))
+    dtype = dtypes.dtype_of(dtype)
+    return _drawn("randperm", lambda draw: draw.permutation(n).astype(dtype))
 
 
 def dropout(x, p: float = 0.5, training: bool = True) -> Tensor:
@@ -84,16 +90,19 @@ def dropout(x, p: float = 0.5, training: bool = True) -> Tensor:
     x = as_tensor(x)
     if not training or p == 0:
         return x
-    draw = _generator("dropout", "in training it is random: record in evaluation mode, as Module.trace does, or pass training=False")
-    factor = np.asarray(draw.random(x.shape, np.float32) >= p) * (1 / (1 - p) if p < 1 else 0.0)
-    return x * Tensor._wrap(factor.astype(x.dtype))
+    size = _shape((x.shape,)) if training_allowed() else ()
+    kept = _drawn("dropout", lambda draw: np.asarray(draw.random(size, np.float32) >= p).astype(x.dtype), _DROPOUT_ADVICE)
+    return x * (kept * (1 / (1 - p) if p < 1 else 0.0))
 
 
-def _generator(name: str, advice: str = _ADVICE) -> np.random.Generator:
+def _drawn(name: str, make: Callable[[np.random.Generator], np.ndarray], advice: str = _ADVICE) -> Tensor:
+    """What `make` draws; in a compiled function that may be random, an input that is drawn at each call."""
     recorder = current_recorder()
-    if recorder is not None:
+    if recorder is None:
+        return Tensor._wrap(make(generator()))
+    if not hasattr(recorder, "drawn"):
         recorder.refuse(name, advice)
-    return generator()
+    return recorder.drawn(make)
 
 
 def _shape(shape) -> tuple[int, ...]:
@@ -101,18 +110,19 @@ def _shape(shape) -> tuple[int, ...]:
     return tuple(size.__index__() for size in sizes)
 
 
-def _uniform(name: str, shape, dtype) -> np.ndarray:
+def _uniform(name: str, shape, dtype) -> Tensor:
     """Numbers in [0, 1) with as many random bits as the dtype has: rounding wider ones could give 1."""
-    draw, dtype = _generator(name), _floating(name, dtype)
+    dtype = _floating(name, dtype)
     if dtype.itemsize > 2:
-        return np.asarray(draw.random(shape, dtype))
+        return _drawn(name, lambda draw: np.asarray(draw.random(shape, dtype)))
     bits = 11 if dtype == dtypes.float16 else 8
-    return np.asarray(draw.integers(0, 2**bits, shape) / 2**bits).astype(dtype)
+    return _drawn(name, lambda draw: np.asarray(draw.integers(0, 2**bits, shape) / 2**bits).astype(dtype))
 
 
-def _normal(name: str, shape, dtype) -> np.ndarray:
-    draw, dtype = _generator(name), _floating(name, dtype)
-    return np.asarray(draw.standard_normal(shape, dtypes.float64 if dtype == dtypes.float64 else dtypes.float32)).astype(dtype)
+def _normal(name: str, shape, dtype) -> Tensor:
+    dtype = _floating(name, dtype)
+    wide = dtypes.float64 if dtype == dtypes.float64 else dtypes.float32
+    return _drawn(name, lambda draw: np.asarray(draw.standard_normal(shape, wide)).astype(dtype))
 
 
 def _floating(name: str, dtype) -> np.dtype:

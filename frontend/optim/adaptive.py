@@ -1,6 +1,8 @@
 """Optimizers with a step size for each element."""
 from __future__ import annotations
 
+import math
+
 from .optimizer import Optimizer
 
 
@@ -32,8 +34,15 @@ class Adam(Optimizer):
         square = state["square"]
         if options["amsgrad"]:
             square = state["largest"] = xp.maximum(state["largest"], square)
-        scale = xp.sqrt(square) / (1 - second ** step) ** 0.5 + options["eps"]
-        return parameter - state["mean"] / scale * (lr / (1 - first ** step)), state
+        scale = xp.sqrt(square) / _share(xp, second, step) ** 0.5 + options["eps"]
+        return parameter - state["mean"] / scale * (lr / _share(xp, first, step)), state
+
+
+def _share(xp, beta: float, step):
+    """1 - beta^step, how much of a running mean the steps so far make up; in f32 without cancellation."""
+    if isinstance(step, int) or beta == 0:
+        return 1 - beta ** step if beta else 1.0
+    return -xp.expm1(step * math.log(beta))
 
 
 class AdamW(Adam):

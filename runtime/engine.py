@@ -47,7 +47,7 @@ def load(module, exported: Sequence[str]):
     _refuse_undefined(module)
     _add_addresses(module, exported)
     with module.context:
-        engine = ExecutionEngine(module, opt_level=3, enable_object_dump=False)
+        engine = ExecutionEngine(module, opt_level=3, enable_object_dump=True, enable_pic=True)  # the cache keeps the object code
     return engine, _addresses(engine, len(exported))
 
 

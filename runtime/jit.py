@@ -7,37 +7,63 @@ from typing import Callable
 import numpy as np
 
 from ..errors import OnemlirError
+from .portable import PortableSession
 from .session import Session
 from .specs import Compiled, Message, Spec
 
 ALIGNMENT = 64  # bytes; vectors of prepared weights then do not straddle cache lines
 
 
-def jit_session(program, threads: int | None = None, dump=None) -> Session:
-    """A Session of a program for this processor. `dump`: a folder into which the text of each stage is written.
+def jit_session(program, threads: int | None = None, dump=None, observe: Callable | None = None, *, cache: bool = True, isolate: bool = False,
+                time_limit: float | None = None, memory_limit: int | None = None) -> PortableSession:  # fmt: skip
+    """A Session of a program for this processor.
 
-    `session.timing` has the seconds of lowering, code generation and preparing weights.
+    dump: a folder into which the text of each stage is written. observe: `observe(stage, module)` is called after each stage and may
+    change the module. cache: take the code from the compile cache and keep it there; not with `dump` or `observe`. isolate: compile in a
+    child process, with limits in seconds and bytes; not where something is registered in this process that the child does not know.
+
+    `session.timing` has the seconds of lowering, code generation and preparing weights; `session.cached` tells where the code came from.
     """
-    from ..lowering.stages import lower
-    from .engine import compile_entries
+    from .cached import program_key, read_code, registered_here, write_code
+    from .isolation import isolated_code, Limits
 
     start = time.perf_counter()
-    entries: dict[str, list[str]] = {}
-    module = lower(program, observe=observer(entries, dump))
-    lowered = time.perf_counter()
-    symbols = ["entry"] + ["prepare_entry"] * ("prepare" in entries)
-    compiled, *prepare = compile_entries(module, symbols, messages=read_messages(module))
+    plain = dump is None and observe is None
+    key = program_key(program) if cache and plain else None
+    found = read_code(key)
+    if found is None and isolate and plain and not registered_here():
+        code, entries, lowered = (*isolated_code(program, Limits(time_limit, memory_limit)), start)
+    else:
+        code, entries, lowered = (*found, start) if found else compile_code(program, dump, observe)
     generated = time.perf_counter()
     inputs, outputs = specs(program)
-    parameters = prepared_parameters(program, prepare, entries, threads)
-    session = Session(compiled, inputs, outputs, parameters, threads=threads, structure=structure_of(program))
+    parameters = prepared_parameters(program, code[1:], entries, threads)
+    session = PortableSession(code[0], inputs, outputs, parameters, threads=threads, nesting=program.structure)
     session.timing = {"lower": lowered - start, "generate": generated - lowered, "prepare": time.perf_counter() - generated}
+    session.cached = found is not None
+    if not found:
+        write_code(key, code, entries)
     return session
 
 
-def observer(entries: dict[str, list[str]], dump) -> Callable:
+def compile_code(program, dump=None, observe: Callable | None = None) -> tuple[list[Compiled], dict[str, list], float]:
+    """Functions of this process for @main and @prepare, the names of their parameters, and the time at which lowering was done."""
+    from ..dialect.size_checks import size_checks
+    from ..lowering.stages import lower
+    from .engine import compile_entries
+
+    entries: dict[str, list] = {}
+    module = lower(program, observe=observer(entries, dump, observe))
+    lowered = time.perf_counter()
+    symbols = ["entry"] + ["prepare_entry"] * ("prepare" in entries)
+    return compile_entries(module, symbols, messages=read_messages(module)), entries, lowered
+
+
+def observer(entries: dict[str, list[str]], dump, further: Callable | None = None) -> Callable:
     """Notes the parameters of each entry function once @prepare is split off, and writes dumps."""
     def observe(stage: str, module) -> None:
+        if further is not None:
+            further(stage, module)
         if stage == "prepare":
             entries.update(parameter_names(module))
         if dump is not None:
@@ -50,7 +76,8 @@ def observer(entries: dict[str, list[str]], dump) -> Callable:
 
 
 def parameter_names(module) -> dict[str, list]:
-    """For each function, the names of its parameters in order; for "prepare", its results' shapes and dtypes under "results"."""
+    """For each function, the names of its parameters in order; "unused": those that @main does not read; "results": shapes and dtypes of
+    what @prepare gives."""
     from mlir import ir
 
     found: dict[str, list] = {}
@@ -61,6 +88,10 @@ def parameter_names(module) -> dict[str, list]:
         name = ir.StringAttr(operation.attributes["sym_name"]).value
         roles = [ir.DictAttr(a) for a in ir.ArrayAttr(operation.attributes["arg_attrs"])]
         found[name] = [ir.StringAttr(r["om.name"]).value for r in roles if ir.StringAttr(r["om.role"]).value == "parameter"]
+        if name == "main":
+            arguments = operation.regions[0].blocks[0].arguments
+            found["unused"] = [ir.StringAttr(r["om.name"]).value for r, a in zip(roles, arguments)
+                               if ir.StringAttr(r["om.role"]).value == "parameter" and not any(True for _ in a.uses)]  # fmt: skip
         if name == "prepare":
             found["results"] = [_spec_of(t) for t in ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value).results]
     return found
@@ -96,18 +127,10 @@ def specs(program) -> tuple[list[Spec], list[Spec]]:
     return ([Spec(s.name, s.type.shape, s.dtype) for s in inputs], [Spec(s.name, s.type.shape, s.dtype, depends_on_data(s)) for s in program.outputs])
 
 
-def structure_of(program) -> Callable | None:
-    """What makes the recorded function's return value of the list of outputs."""
-    if program.structure is None:
-        return None
-    from ..dialect.structure import rebuild
-
-    return lambda values: rebuild(program.structure, values)
-
-
 def prepared_parameters(program, prepare: list[Compiled], entries: dict[str, list], threads: int | None) -> list[np.ndarray]:
     """The arrays of @main's parameters: weights as they are, and what @prepare makes of them."""
-    arrays = {name: weight(program, name) for name in entries["main"] if not name.startswith("@prepare.")}
+    unused = set(entries["unused"])
+    arrays = {name: np.empty(0, np.uint8) if name in unused else weight(program, name) for name in entries["main"] if not name.startswith("@prepare.")}
     for compiled in prepare:
         for number, array in enumerate(run_prepare(program, compiled, entries, threads)):
             arrays[f"@prepare.{number}"] = array

@@ -9,6 +9,8 @@ import tempfile
 from dataclasses import dataclass
 
 from ...errors import CompileError
+from ..cached import registered_here
+from ..isolation import isolated_compile, Limits
 from ..jit import specs
 from .assemble import object_file
 from .binding import Binding, Codes
@@ -28,16 +30,22 @@ KINDS = {".so": "library", ".dylib": "library", ".o": "object", ".a": "archive",
 
 
 def compile_program(program, path, *, target: str = "", cpu: str = "", threads: int | None = None, name: str | None = None,
-                    weights: str | os.PathLike | None = None, executable: bool = False, header: bool = True) -> pathlib.Path:  # fmt: skip
+                    weights: str | os.PathLike | None = None, executable: bool = False, header: bool = True, isolate: bool = False,
+                    time_limit: float | None = None, memory_limit: int | None = None) -> pathlib.Path:  # fmt: skip
     """Compile a program ahead of time.
 
     path: the file to write; its suffix says what: .so or .dylib, .o, .a, none for an executable. A header NAME.h is written beside it.
     target: "" for this machine, or a triple such as "aarch64-linux-gnu". cpu: "native", a processor or level ("x86-64-v3"), or several
     levels with commas, of which the best is chosen when the library is loaded. threads: threads of a run unless the caller says
     otherwise; all processors without. name: prefix of the C functions; the file's name unless given. weights: write the weights to
-    this file instead of into the library. Raises CompileError.
+    this file instead of into the library. isolate: compile in a child process, with limits in seconds and bytes; not where something is
+    registered in this process that the child does not know. Raises CompileError.
     """
     path = pathlib.Path(path)
+    if isolate and not registered_here():
+        options = {"target": target, "cpu": cpu, "threads": threads, "name": name, "weights": weights, "executable": executable, "header": header}
+        isolated_compile(program, path, options, Limits(time_limit, memory_limit))
+        return path
     kind = "executable" if executable else KINDS.get(path.suffix)
     if kind is None:
         raise CompileError(f"cannot tell from '{path.name}' what to write: use .so, .dylib, .o, .a, or no suffix for an executable")

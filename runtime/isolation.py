@@ -1,0 +1,155 @@
+"""Compiling in a child process: an abort or a hang inside LLVM becomes a CompileError with a reproducer, not the end of the caller.
+
+The request is a folder with `request.json` and the model; the child is `python -m onemlir.runtime.isolation FOLDER`, which is also the
+command that a CompileError names.
+"""
+from __future__ import annotations
+
+import io
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+from .. import errors
+from ..errors import CompileError
+
+REQUEST, RESULT, CODE, MODULE, PROGRAM = "request.json", "result.json", "code.o", "module.mlirbc", "program.onemodel"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a child may use: seconds of time, bytes of address space; None for no limit."""
+
+    seconds: float | None = None
+    memory: int | None = None
+
+
+def isolated_code(program, limits: Limits = Limits()):
+    """Like `jit.compile_code`, in a child. The weights stay here."""
+    from .cached import load_code
+
+    folder = _new_folder()
+    buffer = io.BytesIO()
+    getattr(program, "program", program).module.operation.write_bytecode(buffer)
+    (folder / MODULE).write_bytes(buffer.getvalue())
+    result = _run(folder, {"kind": "code", "memory": limits.memory}, limits)
+    data = (folder / CODE).read_bytes()
+    shutil.rmtree(folder, ignore_errors=True)
+    return load_code(result["header"], data)
+
+
+def isolated_compile(program, path: pathlib.Path, options: dict, limits: Limits = Limits()) -> None:
+    """Like `ahead_of_time.compile_program`, in a child."""
+    from ..dialect.onemodel_program import save_program
+
+    folder = _new_folder()
+    save_program(program, folder / PROGRAM)
+    options = {k: os.path.abspath(v) if isinstance(v, os.PathLike) else v for k, v in options.items()}
+    _run(folder, {"kind": "compile", "path": str(path.absolute()), "options": options, "memory": limits.memory}, limits)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def command(folder: pathlib.Path) -> list[str]:
+    return [sys.executable, "-m", "onemlir.runtime.isolation", str(folder)]
+
+
+def _new_folder() -> pathlib.Path:
+    return pathlib.Path(tempfile.mkdtemp(prefix="onemlir-compile-"))
+
+
+def _run(folder: pathlib.Path, request: dict, limits: Limits) -> dict:
+    (folder / REQUEST).write_text(json.dumps(request))
+    try:
+        child = subprocess.run(command(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limits.seconds, cwd=tempfile.gettempdir(),
+                               env=_environment())  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise CompileError(f"compiling took more than {limits.seconds:g} seconds; {_reproducer(folder)}") from None
+    result = _result(folder)
+    if result is None:
+        raise CompileError(f"the compiler {_ending(child.returncode)}; {_reproducer(folder)}{_last_lines(child.stderr)}")
+    if "error" in result:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise getattr(errors, result["error"])(result["text"])
+    return result
+
+
+def _environment() -> dict[str, str]:
+    """The child finds this package where this process has found it."""
+    parent = str(pathlib.Path(__file__).parent.parent.parent)
+    search = [p for p in sys.path if p] + [parent] * (pathlib.Path(__file__).parent.parent.name == "onemlir")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(search)}
+
+
+def _result(folder: pathlib.Path) -> dict | None:
+    try:
+        return json.loads((folder / RESULT).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with status {code} and no result"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"
+
+
+def _reproducer(folder: pathlib.Path) -> str:
+    return f"the request is kept in {folder}; run it again with: {' '.join(command(folder))}"
+
+
+def _last_lines(text: str) -> str:
+    lines = text.strip().splitlines()[-5:]
+    return ("\nIt wrote:\n  " + "\n  ".join(lines)) if lines else ""
+
+
+def serve(folder: pathlib.Path) -> None:
+    """What the child does."""
+    request = json.loads((folder / REQUEST).read_text())
+    if request["memory"]:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
+    try:
+        result = {"code": serve_code, "compile": serve_compile}[request["kind"]](folder, request)
+    except errors.OnemlirError as error:
+        result = {"error": type(error).__name__, "text": str(error)}
+    temporary = folder / f"{RESULT}.new"
+    temporary.write_text(json.dumps(result))
+    os.replace(temporary, folder / RESULT)
+
+
+def serve_code(folder: pathlib.Path, request: dict) -> dict:
+    from mlir import ir
+
+    from ..dialect import bindings
+    from ..dialect.program import Program
+    from .cached import code_header, object_bytes
+    from .jit import compile_code
+
+    context = bindings.new_context()
+    with context, ir.Location.unknown():
+        module = ir.Module.parse((folder / MODULE).read_bytes())
+    compiled, entries, _ = compile_code(Program(module, {}))
+    (folder / CODE).write_bytes(object_bytes(compiled[0].keep))
+    return {"header": code_header(compiled, entries)}
+
+
+def serve_compile(folder: pathlib.Path, request: dict) -> dict:
+    from ..dialect.onemodel_program import load_program
+    from .ahead_of_time import compile_program
+
+    compile_program(load_program(folder / PROGRAM), pathlib.Path(request["path"]), **request["options"])
+    return {}
+
+
+if __name__ == "__main__":
+    serve(pathlib.Path(sys.argv[1]))

@@ -1,0 +1,52 @@
+"""Sessions that pickle: they carry their object code, weights and signature, and need no compiler where they are unpickled."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from ..errors import CompileError
+from .cached import code_header, load_code, object_bytes, processor_features
+from .session import Session
+from .specs import Compiled, Spec
+
+
+class PortableSession(Session):
+    """A just-in-time session that can be sent to other processes on machines with the same processor features.
+
+    Attributes: `timing` (seconds of lowering, code generation, preparing weights), `cached` (whether the code came from the cache).
+    """
+
+    timing: dict[str, float]
+    cached: bool
+
+    def __init__(self, compiled: Compiled, inputs: Sequence[Spec], outputs: Sequence[Spec], parameters: Sequence[np.ndarray] = (), *,
+                 threads: int | None = None, nesting: Any = None):  # fmt: skip
+        super().__init__(compiled, inputs, outputs, parameters, threads=threads, structure=_rebuilding(nesting))
+        self._nesting, self._requested = nesting, threads
+
+    def __reduce__(self):
+        code = code_header([self._compiled], {}), object_bytes(self._compiled.keep)
+        return restore, (code, processor_features(), self.inputs, self.outputs, self._parameters, self._requested, self._nesting)
+
+
+def restore(code, features: frozenset, inputs, outputs, parameters, threads, nesting) -> PortableSession:
+    """A pickled session. CompileError where this processor lacks what the code was compiled for."""
+    from .jit import aligned
+
+    missing = features - processor_features()
+    if missing:
+        raise CompileError(f"this session was compiled for a processor that also has {', '.join(sorted(missing)[:8])}: compile the model here")
+    (compiled,), _ = load_code(*code)
+    session = PortableSession(compiled, inputs, outputs, [aligned(p) for p in parameters], threads=threads, nesting=nesting)
+    session.timing, session.cached = {}, True
+    return session
+
+
+def _rebuilding(nesting: Any):
+    """What makes the recorded function's return value of the list of outputs."""
+    if nesting is None:
+        return None
+    from ..dialect.structure import rebuild
+
+    return lambda values: rebuild(nesting, values)

@@ -8,9 +8,44 @@ from typing import Callable
 from mlir import ir
 
 from ..dialect import bindings
-from ..dialect.program import entry_function, Program
-from .registry import PASSES, register_pass
-from .pipeline import run_pipeline, Step
+from ..dialect.program import Program
+from ..errors import CompileError
+from .pipeline import run_step, Step
+from .registry import known_passes, PASSES, register_pass
+from .reproducer import write_reproducer
+
+
+@register_pass("om-simplify", builtin=True)
+def om_simplify(module: ir.Module) -> None:
+    """Remove ops that do nothing or undo each other, and apply the rewrite patterns of extensions."""
+    from .om import simplify  # noqa: F401  registers the patterns
+    from .om.patterns import apply_patterns
+
+    apply_patterns(module)
+
+
+@register_pass("om-fold", builtin=True)
+def om_fold(module: ir.Module, max_elements: int = 1024) -> None:
+    """Compute ops on literals alone, where the result is small."""
+    from .om.fold import fold_constants
+
+    fold_constants(module, max_elements)
+
+
+@register_pass("om-cse", builtin=True)
+def om_cse(module: ir.Module) -> None:
+    """Keep one of equal pure ops."""
+    from .om.cse import merge_equal
+
+    merge_equal(module)
+
+
+@register_pass("om-dce", builtin=True)
+def om_dce(module: ir.Module) -> None:
+    """Remove pure ops whose results nobody uses."""
+    from .om.dce import remove_dead
+
+    remove_dead(module)
 
 
 @register_pass("om-decompose", builtin=True)
@@ -107,7 +142,7 @@ class Stage:
 
 STAGES = (
     Stage("om", ()),
-    Stage("linalg", ("om-decompose", "om-to-linalg", "canonicalize", "cse", "om-fuse-elementwise", "canonicalize", "cse")),
+    Stage("linalg", ("om-simplify", "om-fold", "om-cse", "om-dce", "om-decompose", "om-to-linalg", "canonicalize", "cse", "om-fuse-elementwise", "canonicalize", "cse")),
     Stage("prepare", ("om-attach-epilogues", "om-split-prepare", "canonicalize", "cse")),
     Stage("buffers", ("om-bufferize", "om-plan-memory")),
     Stage("loops", ("om-linalg-to-loops", "canonicalize", "cse")),
@@ -134,17 +169,33 @@ def copy_module(module: ir.Module) -> ir.Module:
         return ir.Module.parse(buffer.getvalue())
 
 
-def lower(program: Program, until: str = "llvm", observe: Callable[[str, ir.Module], None] | None = None) -> ir.Module:
-    """A lowered copy of the module of a program (or TracedModel). `observe(stage name, module)` is called at the end of each stage."""
+def lower(program: Program, until: str = "llvm", observe: Callable[[str, ir.Module], None] | None = None,
+          observe_pass: Callable[[str, ir.Module], None] | None = None) -> ir.Module:
+    """A lowered copy of the module of a program (or TracedModel). `observe(stage name, module)` is called at the end of each stage,
+    `observe_pass(pass name, module)` after each pass. A pass that fails leaves a reproducer, which the CompileError names."""
     names = [s.name for s in STAGES]
     if until not in names:
         raise ValueError(f"no stage '{until}'; the stages are {', '.join(names)}")
-    module = copy_module(getattr(program, "program", program).module)
+    known_passes()
+    original = getattr(program, "program", program).module
+    module, done = copy_module(original), []
     for stage in STAGES[:names.index(until) + 1]:
-        run_pipeline(module, passes_of(stage))
+        for step in passes_of(stage):
+            done.append(step.text)
+            try:
+                run_step(module, step)
+            except CompileError as error:
+                raise _with_reproducer(error, original, done) from error.__cause__
+            if observe_pass:
+                observe_pass(step.name, module)
         if observe:
             observe(stage.name, module)
     return module
+
+
+def _with_reproducer(error: CompileError, original: ir.Module, steps: list[str]) -> CompileError:
+    path = write_reproducer(original.operation.get_asm(enable_debug_info=True), steps)
+    return CompileError(f"{error}\nrun it again with: onemlir-opt --run-reproducer {path}") if path else error
 
 
 def stages(program: Program) -> dict[str, str]:

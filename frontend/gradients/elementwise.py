@@ -5,9 +5,10 @@ import math
 
 from ...dialect.ops import elementwise as om
 from ..ops.declared import declared as ops
-from .registry import gradient_of, zero_gradient
+from .registry import gradient_of, no_gradient, zero_gradient
 
 zero_gradient(om.FloorDivide, om.TruncDivide, om.Sign, om.Floor, om.Ceil, om.Trunc, om.Round)
+no_gradient("it shows the bits of its operand", om.Bitcast)
 
 
 @gradient_of(om.Add)

@@ -9,7 +9,8 @@ from .models import read_model
 from .progress import working
 
 
-def run(model: str, output: str, target: str, cpu: str, threads: int | None, name: str | None, weights: str | None, executable: bool, **limits) -> None:
+def run(model: str, output: str, memory: int | None, **options) -> None:
+    """memory: limit in MiB; the other options are those of `TracedModel.compile`."""
     with working("Compiling"):
-        written = read_model(model).compile(output, target=target, cpu=cpu, threads=threads, name=name, weights=weights, executable=executable, **limits)
-    Console().print(f"{written}: {pathlib.Path(written).stat().st_size:,} bytes")
+        written = read_model(model).compile(output, memory_limit=memory and memory << 20, **options)
+    Console().print(f"{written}: {pathlib.Path(written).stat().st_size:,} bytes", highlight=False)

@@ -66,6 +66,8 @@ def observer(entries: dict[str, list[str]], dump, further: Callable | None = Non
             further(stage, module)
         if stage == "prepare":
             entries.update(parameter_names(module))
+        if stage == "loops":
+            entries["unused"] = unused_parameters(module)
         if dump is not None:
             import pathlib
 
@@ -76,8 +78,7 @@ def observer(entries: dict[str, list[str]], dump, further: Callable | None = Non
 
 
 def parameter_names(module) -> dict[str, list]:
-    """For each function, the names of its parameters in order; "unused": those that @main does not read; "results": shapes and dtypes of
-    what @prepare gives."""
+    """For each function, the names of its parameters in order; under "results" the shapes and dtypes of what @prepare gives."""
     from mlir import ir
 
     found: dict[str, list] = {}
@@ -88,13 +89,21 @@ def parameter_names(module) -> dict[str, list]:
         name = ir.StringAttr(operation.attributes["sym_name"]).value
         roles = [ir.DictAttr(a) for a in ir.ArrayAttr(operation.attributes["arg_attrs"])]
         found[name] = [ir.StringAttr(r["om.name"]).value for r in roles if ir.StringAttr(r["om.role"]).value == "parameter"]
-        if name == "main":
-            arguments = operation.regions[0].blocks[0].arguments
-            found["unused"] = [ir.StringAttr(r["om.name"]).value for r, a in zip(roles, arguments)
-                               if ir.StringAttr(r["om.role"]).value == "parameter" and not any(True for _ in a.uses)]  # fmt: skip
         if name == "prepare":
             found["results"] = [_spec_of(t) for t in ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value).results]
     return found
+
+
+def unused_parameters(module) -> list[str]:
+    """Parameters that only stood for the meaning of a kernel: @main does not read them once loops are made."""
+    from mlir import ir
+
+    from ..dialect.program import entry_function
+
+    function = entry_function(module)
+    roles = [ir.DictAttr(a) for a in ir.ArrayAttr(function.attributes["arg_attrs"])]
+    pairs = [(role, value) for role, value in zip(roles, function.regions[0].blocks[0].arguments) if "om.name" in role]
+    return [ir.StringAttr(role["om.name"]).value for role, value in pairs if not any(True for _ in value.uses)]
 
 
 def _spec_of(type) -> tuple:
@@ -129,7 +138,7 @@ def specs(program) -> tuple[list[Spec], list[Spec]]:
 
 def prepared_parameters(program, prepare: list[Compiled], entries: dict[str, list], threads: int | None) -> list[np.ndarray]:
     """The arrays of @main's parameters: weights as they are, and what @prepare makes of them."""
-    unused = set(entries["unused"])
+    unused = {name for name in entries.get("unused", ()) if not name.startswith("@prepare.")}
     arrays = {name: np.empty(0, np.uint8) if name in unused else weight(program, name) for name in entries["main"] if not name.startswith("@prepare.")}
     for compiled in prepare:
         for number, array in enumerate(run_prepare(program, compiled, entries, threads)):

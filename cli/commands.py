@@ -73,6 +73,16 @@ def compile_model(
     name: Annotated[Optional[str], typer.Option(help="Prefix of the C functions; the name of the file without.")] = None,
     weights: Annotated[Optional[str], typer.Option(help="Write the weights to this file instead of into the library.")] = None,
     executable: Annotated[bool, typer.Option("--executable", help="Make a program that reads .npy or .npz and writes .npz.")] = False,
+    isolate: Annotated[bool, typer.Option(help="Compile in a child process, so that a crash inside the compiler is a message.")] = True,
+    seconds: Annotated[Optional[float], typer.Option(help="Time limit of the child process.")] = None,
+    memory: Annotated[Optional[int], typer.Option(help="Memory limit of the child process, in MiB.")] = None,
 ) -> None:
     """Compile a model to a native library, object file, archive or program, with a C header."""
-    _command("compile").run(model, output, target, cpu, threads, name, weights, executable)
+    _command("compile").run(model, output, memory, target=target, cpu=cpu, threads=threads, name=name, weights=weights, executable=executable,
+                            isolate=isolate, time_limit=seconds)
+
+
+@app.command()
+def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all entries.")] = False) -> None:
+    """List the compile cache, or clear it."""
+    _command("cache").run(clear)

@@ -239,6 +239,8 @@ def maximum(left: Size, right: Size) -> Size:
 
 def _extreme(function: str, left: Size, right: Size) -> Size:
     smaller = less_equal(left, right)
+    if smaller is None and less_equal(right, left):
+        smaller = False
     if smaller is not None:
         return left if smaller == (function == "min") else right
     if str(right) < str(left):

@@ -18,7 +18,8 @@ def onnx_run(op_type, opset, inputs, **attributes):
     node = onnx.helper.make_node(op_type, names, ["y"], **attributes)
     infos = [onnx.helper.make_tensor_value_info(n, onnx.helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in zip(names, inputs)]
     result = onnx.helper.make_tensor_value_info("y", infos[0].type.tensor_type.elem_type, None)
-    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", infos, [result]), opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=9)
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", infos, [result]),
+        opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=9)
     return onnxruntime.InferenceSession(model.SerializeToString()).run(None, dict(zip(names, inputs)))[0]
 
 
@@ -56,7 +57,8 @@ def test_take_along_axis_broadcasts_both_sides():
     indices = indices_for(4, (3, 2, 1))
     np.testing.assert_array_equal(ops.take_along_axis(om.tensor(X), indices, 1).numpy(), np.take_along_axis(X, indices, 1))
     indices = indices_for(4, (3, 2, 5))
-    np.testing.assert_array_equal(ops.take_along_axis(om.tensor(X[:1, :, :1]), indices, 1).numpy(), np.take_along_axis(X[:1, :, :1], indices, 1))
+    np.testing.assert_array_equal(ops.take_along_axis(om.tensor(X[:1, :, :1]), indices, 1).numpy(),
+        np.take_along_axis(X[:1, :, :1], indices, 1))
 
 
 REDUCTIONS = {"none": None, "add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
@@ -67,7 +69,8 @@ REDUCTIONS = {"none": None, "add": "sum", "mul": "prod", "max": "amax", "min": "
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])
 def test_scatter_is_torchs(axis, reduction, dtype):
     shape = [2, 4, 3]
-    indices = rng.integers(0, X.shape[axis], shape) if reduction != "none" else rng.permuted(np.broadcast_to(np.arange(2).reshape(2, 1, 1), shape), axis=0)
+    indices = rng.integers(0, X.shape[axis],
+        shape) if reduction != "none" else rng.permuted(np.broadcast_to(np.arange(2).reshape(2, 1, 1), shape), axis=0)
     if reduction == "none" and axis == 2:
         indices = rng.permuted(np.broadcast_to(np.arange(3), shape), axis=2)
     x, updates = (X * 4).astype(dtype), (rng.standard_normal(shape) * 4).astype(dtype)
@@ -90,7 +93,8 @@ def test_scatter_leaves_its_operand():
     np.testing.assert_array_equal(x.numpy(), [0, 0, 0])
 
 
-@pytest.mark.parametrize("batch_dims, shape", [(0, (2, 1)), (0, (2, 2, 2)), (0, (3,)), (1, (3, 2)), (1, (3, 6, 1)), (2, (3, 4, 1)), (0, (0, 2))])
+@pytest.mark.parametrize("batch_dims, shape",
+    [(0, (2, 1)), (0, (2, 2, 2)), (0, (3,)), (1, (3, 2)), (1, (3, 6, 1)), (2, (3, 4, 1)), (0, (0, 2))])
 def test_gather_nd_is_onnxruntimes(batch_dims, shape):
     columns = [indices_for(X.shape[batch_dims + i], shape[:-1]) for i in range(shape[-1])]
     indices = np.stack(columns, -1)
@@ -151,7 +155,8 @@ def test_index_out_of_range_is_named(call, words):
     (lambda x: ops.gather_nd(x, np.zeros((2, 1), np.int64), batch_dims=1), ["batch axis 0"]),
     (lambda x: ops.scatter_nd(x, np.zeros((2, 1), np.int64), np.zeros((2, 4, 4), np.float32)), ["updates"]),
     (lambda x: ops.scatter(x, np.zeros((1, 1, 1), np.int64), np.zeros((1, 1, 1), np.float32), reduction="mean"), ["reduction"]),
-    (lambda x: ops.dynamic_slice(x, [0, 0, 0], (4, 1, 1)), ["axis 0", "4", "3"]), (lambda x: ops.dynamic_slice(x, [0, 0], (1, 1, 1)), ["3 starts"])],
+    (lambda x: ops.dynamic_slice(x, [0, 0, 0], (4, 1, 1)), ["axis 0", "4", "3"]),
+    (lambda x: ops.dynamic_slice(x, [0, 0], (1, 1, 1)), ["3 starts"])],
     ids=range(10))
 def test_operands_that_do_not_fit(call, words):
     with pytest.raises(OnemlirError) as error:

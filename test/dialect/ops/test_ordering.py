@@ -54,7 +54,8 @@ def test_topk_is_onnxruntimes(largest, k, axis):
     node = onnx.helper.make_node("TopK", ["x", "k"], ["v", "i"], axis=axis, largest=largest)
     infos = [onnx.helper.make_tensor_value_info("x", 1, x.shape), onnx.helper.make_tensor_value_info("k", 7, [1])]
     results = [onnx.helper.make_tensor_value_info("v", 1, None), onnx.helper.make_tensor_value_info("i", 7, None)]
-    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", infos, results), opset_imports=[onnx.helper.make_opsetid("", 11)], ir_version=9)
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", infos, results), opset_imports=[onnx.helper.make_opsetid("", 11)],
+        ir_version=9)
     expected = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x, "k": np.array([k])})
     values, indices = ops.topk(om.tensor(x), k, axis=axis, largest=bool(largest))
     np.testing.assert_array_equal(values.numpy(), expected[0])

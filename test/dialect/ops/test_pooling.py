@@ -33,7 +33,8 @@ WINDOWS = [{"kernel_size": 3}, {"kernel_size": 2, "stride": 1}, {"kernel_size": 
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
-@pytest.mark.parametrize("options", WINDOWS + [{"kernel_size": 2, "dilation": 2}, {"kernel_size": 2, "dilation": 3, "stride": 2, "padding": 1,
+@pytest.mark.parametrize("options", WINDOWS + [{"kernel_size": 2, "dilation": 2},
+    {"kernel_size": 2, "dilation": 3, "stride": 2, "padding": 1,
                                                                                  "ceil_mode": True}], ids=str)
 def test_max_pool_is_torchs(rank, options):
     x, name = image(rank), f"max_pool{rank}d"
@@ -51,7 +52,8 @@ def test_max_pool_keeps_nan_infinities_and_integers():
     np.testing.assert_array_equal(places.numpy(), [[[1, 2, 4]]])
     whole = rng.integers(-128, 128, (1, 2, 6, 6)).astype(np.int8)
     np.testing.assert_array_equal(ops.max_pool2d(om.tensor(whole), 2, padding=1).numpy(),
-                                  np.pad(whole, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-128).reshape(1, 2, 4, 2, 4, 2).max((3, 5)))
+                                  np.pad(whole, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-128).reshape(1, 2, 4, 2, 4,
+                                      2).max((3, 5)))
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
@@ -59,7 +61,8 @@ def test_max_pool_keeps_nan_infinities_and_integers():
 @pytest.mark.parametrize("include", [True, False])
 def test_avg_pool_is_torchs(rank, options, include):
     x, name = image(rank), f"avg_pool{rank}d"
-    close(getattr(ops, name)(om.tensor(x), **options, count_include_pad=include), getattr(F, name)(torch.from_numpy(x), **options, count_include_pad=include))
+    close(getattr(ops, name)(om.tensor(x), **options, count_include_pad=include),
+        getattr(F, name)(torch.from_numpy(x), **options, count_include_pad=include))
 
 
 def test_avg_pool_divisor_and_half_precision():
@@ -72,8 +75,10 @@ def test_avg_pool_divisor_and_half_precision():
 @pytest.mark.parametrize("include", [0, 1])
 def test_avg_pool_with_dilation_and_uneven_padding_is_onnxruntimes(include):
     x = image(2)
-    node = onnx.helper.make_node("AveragePool", ["x"], ["y"], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 0, 1], dilations=[2, 3], count_include_pad=include)
-    graph = onnx.helper.make_graph([node], "g", [onnx.helper.make_tensor_value_info("x", 1, x.shape)], [onnx.helper.make_tensor_value_info("y", 1, None)])
+    node = onnx.helper.make_node("AveragePool", ["x"], ["y"], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 0, 1], dilations=[2, 3],
+        count_include_pad=include)
+    graph = onnx.helper.make_graph([node], "g", [onnx.helper.make_tensor_value_info("x", 1, x.shape)],
+        [onnx.helper.make_tensor_value_info("y", 1, None)])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 19)], ir_version=9)
     expected, = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})
     close(ops.avg_pool(om.tensor(x), (3, 2), (2, 1), (1, 0, 0, 1), (2, 3), count_include_pad=bool(include)), expected)
@@ -93,7 +98,8 @@ def test_global_pools():
 
 
 @pytest.mark.parametrize("kind", ["avg", "max"])
-@pytest.mark.parametrize("rank, size", [(1, 5), (1, 63), (2, (3, 3)), (2, (7, 4)), (2, 1), (2, (1, 5)), (2, (None, 2)), (3, (2, 5, 3)), (2, (10, 11))])
+@pytest.mark.parametrize("rank, size", [(1, 5), (1, 63), (2, (3, 3)), (2, (7, 4)), (2, 1), (2, (1, 5)), (2, (None, 2)), (3, (2, 5, 3)),
+    (2, (10, 11))])
 def test_adaptive_pool_is_torchs(kind, rank, size):
     x, name = image(rank), f"adaptive_{kind}_pool{rank}d"
     close(getattr(ops, name)(om.tensor(x), size), getattr(F, name)(torch.from_numpy(x), size))
@@ -123,7 +129,8 @@ def test_sizes_stay_symbolic():
     assert result.shape[0] == n and result.shape[3] == 5
     assert [result.shape[2].evaluate({"h": k}) for k in (2, 3, 9)] == [1, 1, 4]
     result, = op.result_types([x], op.check_attributes({"kernel_size": 2, "stride": 3, "ceil_mode": True}, [x]))
-    assert [result.shape[2].evaluate({"h": k}) for k in (2, 3, 9)] == [F.max_pool1d(torch.zeros(1, k), 2, 3, ceil_mode=True).shape[1] for k in (2, 3, 9)]
+    assert [result.shape[2].evaluate({"h": k}) for k in (2, 3, 9)] == [F.max_pool1d(torch.zeros(1, k), 2, 3,
+        ceil_mode=True).shape[1] for k in (2, 3, 9)]
 
 
 def test_adaptive_pool_of_a_symbolic_axis():

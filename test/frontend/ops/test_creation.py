@@ -10,7 +10,8 @@ from onemlir.errors import OnemlirError
 X = np.zeros((3, 2), np.float32)
 
 
-@pytest.mark.parametrize("arguments", [(5,), (0,), (-3,), (2, 7), (7, 2), (2, 9, 3), (9, 2, -3), (0, 10, 4), (0.5, 3), (0, 1, 0.1), (1, 0, -0.25), (5.0,)], ids=str)
+@pytest.mark.parametrize("arguments", [(5,), (0,), (-3,), (2, 7), (7, 2), (2, 9, 3), (9, 2, -3), (0, 10, 4), (0.5, 3), (0, 1, 0.1),
+    (1, 0, -0.25), (5.0,)], ids=str)
 def test_arange_is_numpys(arguments):
     found, expected = ops.arange(*arguments), np.arange(*arguments)
     assert found.dtype == (np.int64 if expected.dtype.kind == "i" else np.float32)
@@ -54,11 +55,14 @@ def test_errors():
 
 CASES = {
     "arange": (lambda n: ops.arange(n), lambda n: np.arange(n)), "from": (lambda n: ops.arange(2, n), lambda n: np.arange(2, n)),
-    "down": (lambda n: ops.arange(n, 0, -2), lambda n: np.arange(n, 0, -2)), "steps": (lambda n: ops.arange(1, n * 2, 3), lambda n: np.arange(1, n * 2, 3)),
+    "down": (lambda n: ops.arange(n, 0, -2), lambda n: np.arange(n, 0, -2)),
+    "steps": (lambda n: ops.arange(1, n * 2, 3), lambda n: np.arange(1, n * 2, 3)),
     "dtype": (lambda n: ops.arange(n, dtype=np.float32) * 0.5, lambda n: np.arange(n, dtype=np.float32) * np.float32(0.5)),
     "between": (lambda n: ops.arange(n, n + 3), lambda n: np.arange(n, n + 3)),
-    "eye": (lambda n: ops.eye(n), lambda n: np.eye(n, dtype=np.float32)), "tri": (lambda n: ops.tri(n, n + 1, 1), lambda n: np.tri(n, n + 1, 1, dtype=np.float32)),
-    "zeros": (lambda n: ops.zeros((n, 2)), lambda n: np.zeros((n, 2), np.float32)), "full": (lambda n: ops.full((2, n), 3), lambda n: np.full((2, n), 3)),
+    "eye": (lambda n: ops.eye(n), lambda n: np.eye(n, dtype=np.float32)),
+    "tri": (lambda n: ops.tri(n, n + 1, 1), lambda n: np.tri(n, n + 1, 1, dtype=np.float32)),
+    "zeros": (lambda n: ops.zeros((n, 2)), lambda n: np.zeros((n, 2), np.float32)),
+    "full": (lambda n: ops.full((2, n), 3), lambda n: np.full((2, n), 3)),
 }
 
 

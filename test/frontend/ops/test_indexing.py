@@ -63,7 +63,8 @@ def mixed_keys(draw):
             items.append(draw(st.slices(5)))
         else:
             part = draw(st.sampled_from([common, common[-1:], (1,) * len(common)]))
-            items.append(np.array(draw(st.lists(st.integers(low, high), min_size=int(np.prod(part)), max_size=int(np.prod(part))))).reshape(part))
+            items.append(np.array(draw(st.lists(st.integers(low, high), min_size=int(np.prod(part)),
+                max_size=int(np.prod(part))))).reshape(part))
         axis += 1
     return shape, tuple(items)
 
@@ -77,10 +78,14 @@ def test_mixed_keys(drawn, as_tensors):
 
 MASK = X > 50
 KEYS = [
-    MASK, MASK[..., 0], (MASK[:, 0, 0, 0],), (slice(None), MASK[0, :, :, 0]), (Ellipsis, MASK[0, 0, 0]), (MASK[:, 0, 0, 0], 1), (MASK[:, 0, 0, 0], [0]),
-    (slice(None), np.array([False, True, True]), 1, [0, 1]), np.zeros((2, 3), bool), True, False, (True, 0), (None, True), (0, Ellipsis, True),
-    [0, 1, 1], [[0, 1], [1, 0]], (0, [1, 2]), ([0, 1], slice(None), [0, 1]), ([0, 1], [1, 2], slice(None)), (slice(None), [0, 1], [1, 2]), (0, slice(None), [1, 2]),
-    (slice(None), 0, [1, 2]), ([0], None, [1]), ([0], Ellipsis, [1]), (np.int64(1), np.int32(0)), (np.array(1), slice(1)), (np.uint8([1, 0]),), (np.array([], int),), ([],),
+    MASK, MASK[..., 0], (MASK[:, 0, 0, 0],), (slice(None), MASK[0, :, :, 0]), (Ellipsis, MASK[0, 0, 0]), (MASK[:, 0, 0, 0], 1),
+    (MASK[:, 0, 0, 0], [0]),
+    (slice(None), np.array([False, True, True]), 1, [0, 1]), np.zeros((2, 3), bool), True, False, (True, 0), (None, True),
+    (0, Ellipsis, True),
+    [0, 1, 1], [[0, 1], [1, 0]], (0, [1, 2]), ([0, 1], slice(None), [0, 1]), ([0, 1], [1, 2], slice(None)), (slice(None), [0, 1], [1, 2]),
+    (0, slice(None), [1, 2]),
+    (slice(None), 0, [1, 2]), ([0], None, [1]), ([0], Ellipsis, [1]), (np.int64(1), np.int32(0)), (np.array(1), slice(1)),
+    (np.uint8([1, 0]),), (np.array([], int),), ([],),
     (), Ellipsis, None, (slice(None, None, -1), slice(10, -10, -2)), (slice(-100, 100, 3),), (slice(2, 1),),
 ]
 
@@ -101,7 +106,8 @@ def test_a_tensor_is_an_index():
     (([0, 5],), IndexRangeError, ["index 5", "axis 0", "size 2"]), (([0, 1], [0, 3]), IndexRangeError, ["index 3", "size 3"]),
     ((0, 0, 0, 0, 0), ShapeError, ["too many", "5", "4"]), ((Ellipsis, Ellipsis), OnemlirError, ["Ellipsis"]),
     (np.zeros(3, bool), ShapeError, ["mask", "3"]), (([0, 1], [0, 1, 2]), ShapeError, ["broadcast"]),
-    (slice(None, None, 0), OnemlirError, ["step"]), ("a", OnemlirError, ["str"]), (1.5, OnemlirError, ["float"]), (np.array([1.0]), OnemlirError, ["float64"])],
+    (slice(None, None, 0), OnemlirError, ["step"]), ("a", OnemlirError, ["str"]), (1.5, OnemlirError, ["float"]),
+    (np.array([1.0]), OnemlirError, ["float64"])],
     ids=range(12))
 def test_errors(key, error, words):
     with pytest.raises(error) as found:
@@ -143,9 +149,11 @@ def test_slices_of_a_symbolic_axis_clamp(step):
 
 
 @pytest.mark.parametrize("function", [
-    lambda x: x[:x.shape[0]], lambda x: x[:, None, ::-1], lambda x: x[x.shape[0] // 2:], lambda x: x[:x.shape[0] // 3], lambda x: x[-2:, -1],
+    lambda x: x[:x.shape[0]], lambda x: x[:, None, ::-1], lambda x: x[x.shape[0] // 2:], lambda x: x[:x.shape[0] // 3],
+    lambda x: x[-2:, -1],
     lambda x: x[1:x.shape[0] * 2:2], lambda x: x[..., 1], lambda x: x[x[:, 0] > 0], lambda x: x[x > 0], lambda x: x[[0, -1, 1]],
-    lambda x: x[[0, 1], [1, 0]], lambda x: x[om.tensor(1)], lambda x: x[x.shape[0] - 1], lambda x: x[x.shape[0] - 1, [0, 1]], lambda x: x[-1]], ids=range(15))
+    lambda x: x[[0, 1], [1, 0]], lambda x: x[om.tensor(1)], lambda x: x[x.shape[0] - 1], lambda x: x[x.shape[0] - 1, [0, 1]],
+    lambda x: x[-1]], ids=range(15))
 def test_recorded_keys_on_other_sizes(function):
     program = recorded(function, np.random.default_rng(0).standard_normal((4, 3)))
     for size in (2, 3, 7):
@@ -167,3 +175,8 @@ def test_an_int_on_a_symbolic_axis_is_checked_on_every_run():
 def test_a_recorded_tensor_cannot_be_a_slice_bound():
     with pytest.raises((TraceError, OnemlirError), match="dynamic_slice"):
         recorded(lambda x: x[: ops.sum(x).astype("int64")], np.zeros((4, 2)))
+
+
+def test_sizes_of_slices_are_as_simple_as_they_can_be():
+    program = recorded(lambda x: (x[:1], x[1:], x[-3:], x[::-1]), np.zeros((4, 2)))
+    assert [str(spec.shape[0]) for spec in program.outputs] == ["min(1, n)", "max(0, n - 1)", "min(3, n)", "n"]

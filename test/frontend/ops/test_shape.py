@@ -44,26 +44,35 @@ CASES = {  # ours, the peer's on a numpy array
     "stack_last": (lambda x: ops.stack([x, x * 2], -1), lambda x: np.stack([x, x * 2], -1)),
     "concat": (lambda x: ops.concat([x, x[:, :1]], 1), lambda x: np.concatenate([x, x[:, :1]], 1)),
     "concatenate_flat": (lambda x: ops.concatenate([x, x], None), lambda x: np.concatenate([x, x], None)),
-    "hstack": (lambda x: ops.hstack([x, x]), lambda x: np.hstack([x, x])), "vstack": (lambda x: ops.vstack([x, x]), lambda x: np.vstack([x, x])),
+    "hstack": (lambda x: ops.hstack([x, x]), lambda x: np.hstack([x, x])),
+    "vstack": (lambda x: ops.vstack([x, x]), lambda x: np.vstack([x, x])),
     "split_sections": (lambda x: ops.split(x, 2, 2), lambda x: np.split(x, 2, 2)),
     "split_sizes": (lambda x: ops.split(x, (1, -1), 2), lambda x: np.split(x, [1], 2)),
-    "chunk": (lambda x: ops.chunk(x, 2, 1), lambda x: T(x).chunk(2, 1)), "chunk_many": (lambda x: ops.chunk(x, 9, 2), lambda x: T(x).chunk(9, 2)),
+    "chunk": (lambda x: ops.chunk(x, 2, 1), lambda x: T(x).chunk(2, 1)),
+    "chunk_many": (lambda x: ops.chunk(x, 9, 2), lambda x: T(x).chunk(9, 2)),
     "unstack": (lambda x: ops.unstack(x, 1), lambda x: T(x).unbind(1)), "unbind": (lambda x: ops.unbind(x, -1), lambda x: T(x).unbind(-1)),
     "flip": (ops.flip, np.flip), "flip_axes": (lambda x: ops.flip(x, (0, 2)), lambda x: np.flip(x, (0, 2))),
     "roll": (lambda x: ops.roll(x, 5), lambda x: np.roll(x, 5)), "roll_back": (lambda x: ops.roll(x, -1, 0), lambda x: np.roll(x, -1, 0)),
     "roll_axes": (lambda x: ops.roll(x, (1, -9), (0, 2)), lambda x: np.roll(x, (1, -9), (0, 2))),
-    "tile": (lambda x: ops.tile(x, (2, 1, 3)), lambda x: np.tile(x, (2, 1, 3))), "tile_last": (lambda x: ops.tile(x, 2), lambda x: np.tile(x, 2)),
-    "tile_more": (lambda x: ops.tile(x, (2, 1, 1, 2)), lambda x: np.tile(x, (2, 1, 1, 2))), "tile_none": (lambda x: ops.tile(x, 0), lambda x: np.tile(x, 0)),
-    "repeat": (lambda x: ops.repeat(x, 3), lambda x: np.repeat(x, 3)), "repeat_axis": (lambda x: ops.repeat(x, 2, 1), lambda x: np.repeat(x, 2, 1)),
+    "tile": (lambda x: ops.tile(x, (2, 1, 3)), lambda x: np.tile(x, (2, 1, 3))),
+    "tile_last": (lambda x: ops.tile(x, 2), lambda x: np.tile(x, 2)),
+    "tile_more": (lambda x: ops.tile(x, (2, 1, 1, 2)), lambda x: np.tile(x, (2, 1, 1, 2))),
+    "tile_none": (lambda x: ops.tile(x, 0), lambda x: np.tile(x, 0)),
+    "repeat": (lambda x: ops.repeat(x, 3), lambda x: np.repeat(x, 3)),
+    "repeat_axis": (lambda x: ops.repeat(x, 2, 1), lambda x: np.repeat(x, 2, 1)),
     "repeat_counts": (lambda x: ops.repeat(x, (2, 0, 1), 1), lambda x: np.repeat(x, (2, 0, 1), 1)),
-    "pad": (lambda x: ops.pad(x, 1), lambda x: np.pad(x, 1)), "pad_pair": (lambda x: ops.pad(x, (0, 2), constant_values=7), lambda x: np.pad(x, (0, 2), constant_values=7)),
+    "pad": (lambda x: ops.pad(x, 1), lambda x: np.pad(x, 1)),
+    "pad_pair": (lambda x: ops.pad(x, (0, 2), constant_values=7), lambda x: np.pad(x, (0, 2), constant_values=7)),
     "pad_crops": (lambda x: ops.pad(x, ((0, 0), (-1, 2), (1, -2))), lambda x: np.pad(x[:, 1:, :-2], ((0, 0), (0, 2), (1, 0)))),
     "pad_symbolic": (lambda x: ops.pad(x, ((0, x.shape[0]), (0, 0), (0, 0))), lambda x: np.pad(x, ((0, x.shape[0]), (0, 0), (0, 0)))),
-    "tril": (ops.tril, np.tril), "triu": (lambda x: ops.triu(x, 1), lambda x: np.triu(x, 1)), "tril_below": (lambda x: ops.tril(x, -1), lambda x: np.tril(x, -1)),
+    "tril": (ops.tril, np.tril), "triu": (lambda x: ops.triu(x, 1), lambda x: np.triu(x, 1)),
+    "tril_below": (lambda x: ops.tril(x, -1), lambda x: np.tril(x, -1)),
     "diagonal": (ops.diagonal, np.diagonal), "diagonal_high": (lambda x: ops.diagonal(x, 1, 0, 2), lambda x: np.diagonal(x, 1, 0, 2)),
     "diagonal_low": (lambda x: ops.diagonal(x, -1, 2, 0), lambda x: np.diagonal(x, -1, 2, 0)),
-    "diag": (lambda x: ops.diag(x[0]), lambda x: np.diag(x[0])), "diag_of_vector": (lambda x: ops.diag(x[:, 0, 0], 2), lambda x: np.diag(x[:, 0, 0], 2)),
-    "diag_below": (lambda x: ops.diag(x[:, 0, 0], -1), lambda x: np.diag(x[:, 0, 0], -1)), "trace": (lambda x: ops.trace(x, 1), lambda x: np.trace(x, 1)),
+    "diag": (lambda x: ops.diag(x[0]), lambda x: np.diag(x[0])),
+    "diag_of_vector": (lambda x: ops.diag(x[:, 0, 0], 2), lambda x: np.diag(x[:, 0, 0], 2)),
+    "diag_below": (lambda x: ops.diag(x[:, 0, 0], -1), lambda x: np.diag(x[:, 0, 0], -1)),
+    "trace": (lambda x: ops.trace(x, 1), lambda x: np.trace(x, 1)),
 }
 
 
@@ -93,7 +102,8 @@ def test_recorded_on_other_sizes(name):
 
 def test_an_empty_axis_goes_through():
     x = np.zeros((0, 3, 4), np.float32)
-    for name in ("flip", "flatten_inner", "tile", "repeat_axis", "stack", "roll_axes", "pad_crops", "tril", "diagonal", "swapaxes", "concat"):
+    for name in ("flip", "flatten_inner", "tile", "repeat_axis", "stack", "roll_axes", "pad_crops", "tril", "diagonal", "swapaxes",
+        "concat"):
         function, peer = CASES[name]
         assert function(om.tensor(x)).shape == np.asarray(peer(x)).shape, name
 
@@ -117,21 +127,28 @@ def test_depth_to_space_is_torchs_pixel_shuffle(block):
     np.testing.assert_array_equal(ops.pixel_shuffle(om.tensor(x), block).numpy(), shuffled)
     np.testing.assert_array_equal(ops.pixel_unshuffle(om.tensor(shuffled), block).numpy(), x)
     n, c, h, w = x.shape
-    expected = x.reshape(n, block, block, c // block**2, h, w).transpose(0, 3, 4, 1, 5, 2).reshape(n, c // block**2, h * block, w * block)  # the ONNX page
+    expected = x.reshape(n, block, block, c // block**2, h, w).transpose(0, 3, 4, 1, 5, 2).reshape(n, c // block**2, h * block,
+        w * block)  # the ONNX page
     np.testing.assert_array_equal(ops.depth_to_space(om.tensor(x), block).numpy(), expected)
     np.testing.assert_array_equal(ops.space_to_depth(om.tensor(expected), block).numpy(), x)
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda x: ops.squeeze(x, 1), ["axis 1", "size 3"]), (lambda x: ops.split(x, 3, 2), ["size 4", "3"]), (lambda x: ops.split(x, (1, 1), 2), ["add up to 2", "4"]),
+    (lambda x: ops.squeeze(x, 1), ["axis 1", "size 3"]), (lambda x: ops.split(x, 3, 2), ["size 4", "3"]),
+    (lambda x: ops.split(x, (1, 1), 2), ["add up to 2", "4"]),
     (lambda x: ops.split(x, (9, -1), 2), ["4"]), (lambda x: ops.stack([]), ["at least one"]), (lambda x: ops.stack([x, x[0]]), ["rank"]),
     (lambda x: ops.stack([x, x[:, :2]]), ["shapes differ"]), (lambda x: ops.concat([x, x[:, :2]], 0), ["axis 1", "3", "2"]),
-    (lambda x: ops.moveaxis(x, (0, 0), (1, 2)), ["moveaxis"]), (lambda x: ops.transpose(x, (0, 0, 1)), ["axes"]), (lambda x: ops.flip(x, 3), ["axis 3", "rank 3"]),
-    (lambda x: ops.reshape(x, (5, -1)), ["(2, 3, 4)", "5"]), (lambda x: ops.reshape(x, (5, 5)), ["24", "25"]), (lambda x: ops.reshape(x, (-1, -1)), ["-1"]),
-    (lambda x: ops.broadcast_to(x, (2, 5, 4)), ["3", "5"]), (lambda x: ops.pad(x, ((1, 2), (3, 4))), ["3 pairs"]), (lambda x: ops.pad(x, ((-1, -2), 0, 0)), ["crop"]),
+    (lambda x: ops.moveaxis(x, (0, 0), (1, 2)), ["moveaxis"]), (lambda x: ops.transpose(x, (0, 0, 1)), ["axes"]),
+    (lambda x: ops.flip(x, 3), ["axis 3", "rank 3"]),
+    (lambda x: ops.reshape(x, (5, -1)), ["(2, 3, 4)", "5"]), (lambda x: ops.reshape(x, (5, 5)), ["24", "25"]),
+    (lambda x: ops.reshape(x, (-1, -1)), ["-1"]),
+    (lambda x: ops.broadcast_to(x, (2, 5, 4)), ["3", "5"]), (lambda x: ops.pad(x, ((1, 2), (3, 4))), ["3 pairs"]),
+    (lambda x: ops.pad(x, ((-1, -2), 0, 0)), ["crop"]),
     (lambda x: ops.pad(x[:, :0], 1, mode="edge"), ["axis 1", "empty"]), (lambda x: ops.pad(x, 1, mode="mirror"), ["mode", "reflect"]),
-    (lambda x: ops.depth_to_space(om.zeros((1, 6, 2, 2)), 2), ["6 channels"]), (lambda x: ops.space_to_depth(om.zeros((1, 6, 3, 2)), 2), ["3 x 2"]),
-    (lambda x: ops.tril(x[0, 0]), ["matrix"]), (lambda x: ops.flatten(x, 2, 1), ["start_axis"]), (lambda x: ops.meshgrid(x, indexing="yx"), ["indexing"])],
+    (lambda x: ops.depth_to_space(om.zeros((1, 6, 2, 2)), 2), ["6 channels"]),
+    (lambda x: ops.space_to_depth(om.zeros((1, 6, 3, 2)), 2), ["3 x 2"]),
+    (lambda x: ops.tril(x[0, 0]), ["matrix"]), (lambda x: ops.flatten(x, 2, 1), ["start_axis"]),
+    (lambda x: ops.meshgrid(x, indexing="yx"), ["indexing"])],
     ids=range(24))
 def test_errors(call, words):
     with pytest.raises(OnemlirError) as error:

@@ -157,6 +157,11 @@ def write_cast(graph: Graph, op: WrittenOp):
     return graph.cast(op.x, op.dtype) if op.x.dtype != op.dtype else op.x
 
 
+@writes(om.Bitcast, since=26)
+def write_bitcast(graph: Graph, op: WrittenOp):
+    return graph.BitCast(op.x, to=op.dtype)
+
+
 def saturating_cast(graph: Graph, x: Value, dtype: np.dtype) -> Value:
     """Float to integer: ONNX leaves NaN and values out of range undefined; here NaN is 0 and the ends of the range hold."""
     info = np.iinfo(dtype)

@@ -28,6 +28,8 @@ from .values import Missing, Sequence, Value
 def load_model(model) -> tuple[onnx.ModelProto, pathlib.Path | None]:
     """The message of a path, bytes or ModelProto, and the folder of external data. FormatError for what is no ONNX model."""
     if isinstance(model, onnx.ModelProto):
+        if not model.HasField("graph"):
+            raise FormatError("the ModelProto has no graph")
         return model, None
     if isinstance(model, (bytes, bytearray, memoryview)):
         data, folder, what = bytes(model), None, "the bytes"
@@ -59,6 +61,8 @@ def read_onnx(model, constants: Mapping[str, np.ndarray] | None = None, shapes: 
     _check_versions(proto, versions)
     graph = proto.graph
     outputs = [output.name for output in graph.output]
+    if not outputs:
+        raise FormatError(f"the graph '{graph.name}' has no outputs")
     check_supported(needed(graph.node, outputs), versions, functions)
     recorder = ModelRecorder()
     with recording(recorder):

@@ -42,12 +42,20 @@ def _once(function: ir.Operation, keep: Container[type[Op]]) -> bool:
 def builder_for(analysis: ShapeAnalysis) -> GraphBuilder:
     """A graph builder that knows every axis of an analysed function; ops get the current location."""
     builder = GraphBuilder(lambda: ir.Location.current)
+    sizes = [(value, size) for value, size in analysis.sizes.items() if not isinstance(size, int)]
+    for value, size in sizes:  # before the tensors, for among those is the result of the op that is replaced
+        if _is_source(value):
+            builder.index_origin(value, size)
     for value, type in analysis.tensors.items():
         builder.node(value, type)
-    for value, size in analysis.sizes.items():
-        if not isinstance(size, int):
-            builder.index_origin(value, size)
+    for value, size in sizes:
+        builder.index_origin(value, size)
     return builder
+
+
+def _is_source(value: ir.Value) -> bool:
+    """Whether a size begins with this value, and is not read from a tensor."""
+    return isinstance(value.owner, ir.Block) or value.owner.operation.name == "om.to_size"
 
 
 def _replace(op: OpView, operands, attributes, builder: GraphBuilder) -> None:

@@ -1,0 +1,70 @@
+"""If, Loop and Scan whose conditions and counts are data, against onnxruntime."""
+import numpy as np
+import pytest
+from onnx import helper
+
+from models import BOOL, F32, I64, model, node, same_as_peer, value
+
+rng = np.random.default_rng(1)
+
+
+def normal(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def graph(nodes, inputs, outputs):
+    return helper.make_graph(nodes, "body", inputs, outputs)
+
+
+def test_if_by_data():
+    then = graph([node("Mul", "x two", "a")], [], [value("a", [None])])
+    other = graph([node("Concat", "x x", "b", axis=0)], [], [value("b", [None])])
+    proto = model([node("If", "c", "y", then_branch=then, else_branch=other)], [value("x", ["n"]), value("c", [], BOOL)], [value("y", [None])],
+                  {"two": np.float32(2).reshape(())})
+    same_as_peer(proto, {"x": normal(3), "c": np.array(True)}, {"x": normal(3), "c": np.array(False)})
+
+
+@pytest.mark.parametrize("steps", [0, 1, 5])
+def test_counted_loop(steps):
+    """s = s * 2 + x; the rows are s of each step, and the counter."""
+    body = graph([node("Identity", "go", "go_out"), node("Mul", "s two", "d"), node("Add", "d x", "s_out"), node("Identity", "s_out", "row"), node("Identity", "i", "number")],
+                 [value("i", [], I64), value("go", [], BOOL), value("s", [2])], [value("go_out", [], BOOL), value("s_out", [2]), value("row", [2]), value("number", [], I64)])
+    proto = model([node("Loop", "m _ x", "last rows numbers", body=body)], [value("x", [2]), value("m", [], I64)],
+                  [value("last", [2]), value("rows", [None, 2]), value("numbers", [None], I64)], {"two": np.float32(2).reshape(())})
+    same_as_peer(proto, {"x": normal(2), "m": np.array(steps)})
+
+
+@pytest.mark.parametrize("limit, most", [(10.0, 100), (1000.0, 3), (0.0, 5)])
+def test_loop_with_a_condition(limit, most):
+    body = graph([node("Add", "s one", "s_out"), node("Less", "s_out limit", "go_out"), node("Identity", "s_out", "row")],
+                 [value("i", [], I64), value("go", [], BOOL), value("s", [])], [value("go_out", [], BOOL), value("s_out", []), value("row", [])])
+    proto = model([node("Loop", "m c x", "last rows", body=body)], [value("x", []), value("m", [], I64), value("c", [], BOOL), value("limit", [])],
+                  [value("last", []), value("rows", [None])], {"one": np.float32(1).reshape(())})
+    run = {"x": np.float32(4).reshape(()), "m": np.array(most), "limit": np.float32(limit).reshape(())}
+    same_as_peer(proto, run | {"c": np.array(True)}, run | {"c": np.array(False)})
+
+
+def test_loop_that_grows_a_tensor():
+    body = graph([node("Identity", "go", "go_out"), node("Concat", "s x", "s_out", axis=0)],
+                 [value("i", [], I64), value("go", [], BOOL), value("s", [None])], [value("go_out", [], BOOL), value("s_out", [None])])
+    proto = model([node("Loop", "m _ x", "y", body=body)], [value("x", ["n"]), value("m", [], I64)], [value("y", [None])])
+    same_as_peer(proto, {"x": normal(2), "m": np.array(3)}, {"x": normal(2), "m": np.array(0)})
+
+
+@pytest.mark.parametrize("options", [{}, {"scan_input_directions": [1]}, {"scan_output_directions": [1]}, {"scan_input_axes": [1], "scan_output_axes": [1]}])
+def test_scan(options):
+    body = graph([node("Add", "s x", "t"), node("Tanh", "t", "s_out"), node("Identity", "t", "row")], [value("s", [3]), value("x", [3])], [value("s_out", [3]), value("row", [3])])
+    along = options.get("scan_input_axes", [0])[0]
+    shape, run = (["n", 3], normal(5, 3)) if along == 0 else ([3, "n"], normal(3, 5))
+    proto = model([node("Scan", "s0 xs", "last rows", body=body, num_scan_inputs=1, **options)], [value("s0", [3]), value("xs", shape)], [value("last", [3]), value("rows", None)])
+    same_as_peer(proto, {"s0": normal(3), "xs": run})
+
+
+def test_loop_in_a_loop():
+    inner = graph([node("Identity", "go2", "go2_out"), node("Add", "t i2f", "t_out"), node("Cast", "i2", "i2f", to=F32)],
+                  [value("i2", [], I64), value("go2", [], BOOL), value("t", [])], [value("go2_out", [], BOOL), value("t_out", [])])
+    inner.node.insert(0, inner.node.pop(2))
+    body = graph([node("Identity", "go", "go_out"), node("Loop", "i _ s", "s_out", body=inner)], [value("i", [], I64), value("go", [], BOOL), value("s", [])],
+                 [value("go_out", [], BOOL), value("s_out", [])])
+    proto = model([node("Loop", "m _ x", "y", body=body)], [value("x", []), value("m", [], I64)], [value("y", [])])
+    same_as_peer(proto, {"x": np.float32(1).reshape(()), "m": np.array(5)})

@@ -1,0 +1,259 @@
+"""Reading: sizes, constants, external data, functions, refusals. Expected values come from onnxruntime."""
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+import onemlir as om
+from models import BOOL, F32, I64, model, node, same_as_peer, value
+
+rng = np.random.default_rng(0)
+
+
+def normal(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def test_shape_subgraphs_become_sizes():
+    """(batch, time, 8) to (batch, time, 2, 4) and back through Shape, Gather, Concat, Reshape: no tensor of sizes is left."""
+    nodes = [node("Shape", "x", "s"), node("Gather", "s zero", "b"), node("Gather", "s one", "t"), node("Unsqueeze", "b axis", "b1"),
+             node("Unsqueeze", "t axis", "t1"), node("Concat", "b1 t1 tail", "shape", axis=0), node("Reshape", "x shape", "y"),
+             node("Mul", "b t", "bt"), node("Unsqueeze", "bt axis", "bt1"), node("Concat", "bt1 minus", "flat", axis=0), node("Reshape", "y flat", "z")]
+    constants = {"zero": np.int64(0).reshape(()), "one": np.int64(1).reshape(()), "axis": np.array([0]), "tail": np.array([2, 4]), "minus": np.array([-1])}
+    proto = model(nodes, [value("x", ["batch", "time", 8])], [value("y", None), value("z", None)], constants)
+    traced = same_as_peer(proto, {"x": normal(2, 3, 8)}, {"x": normal(1, 5, 8)})
+    assert traced.inputs[0].shape == ("batch", "time", 8)
+    assert traced.outputs[1].shape == ("batch*time", 8)
+    ops = {line.split('"')[1] for line in traced.mlir().splitlines() if '"om.' in line}
+    assert ops <= {"om.reshape", "om.dim"}
+
+
+def test_named_axes_are_checked():
+    proto = model([node("Add", "x y", "z")], [value("x", ["n", 2]), value("y", ["n", 2])], [value("z", None)])
+    session = om.from_onnx(proto).session()
+    with pytest.raises(om.ShapeError, match="'n'"):
+        session.run({"x": normal(2, 2), "y": normal(3, 2)})
+
+
+def test_axes_without_names_are_guarded():
+    proto = model([node("Add", "x y", "z")], [value("x", [None, 2]), value("y", [None, 2])], [value("z", None)])
+    session = om.from_onnx(proto).session()
+    x, y = normal(2, 2), normal(2, 2)
+    np.testing.assert_allclose(session.run({"x": x, "y": y})["z"], x + y)
+    with pytest.raises(om.ShapeError):
+        session.run({"x": x, "y": normal(3, 2)})
+
+
+@pytest.mark.parametrize("target", [[2, 12], [-1, 6], [4, 0, -1]])
+def test_reshape_by_data(target):
+    proto = model([node("Reshape", "x s", "y")], [value("x", ["n", 2, 3]), value("s", [len(target)], I64)], [value("y", None)])
+    same_as_peer(proto, {"x": normal(4, 2, 3), "s": np.array(target)})
+
+
+@pytest.mark.parametrize("start, end, step", [(0, 3, 1), (-4, 100, 2), (100, -100, -1), (3, 1, 1), (-2, -5, -2)])
+def test_slice_by_data(start, end, step):
+    nodes = [node("Slice", "x a b axis step", "y")]
+    proto = model(nodes, [value("x", [2, "n"]), value("a", [1], I64), value("b", [1], I64)], [value("y", None)], {"axis": np.array([1]), "step": np.array([step])})
+    same_as_peer(proto, {"x": normal(2, 7), "a": np.array([start]), "b": np.array([end])})
+
+
+@pytest.mark.parametrize("start, limit, delta", [(0, 5, 1), (2, 11, 4), (5, -3, -2), (3, 3, 1), (4, 0, 1)])
+def test_range_by_data(start, limit, delta):
+    scalars = [value(name, [], I64) for name in "abc"]
+    proto = model([node("Range", "a b c", "y")], scalars, [value("y", [None], I64)])
+    same_as_peer(proto, {name: np.array(v, np.int64) for name, v in zip("abc", (start, limit, delta))})
+
+
+def test_pad_and_expand_by_data():
+    proto = model([node("Pad", "x p", "y"), node("Expand", "x e", "z")], [value("x", [2, 3]), value("p", [4], I64), value("e", [3], I64)],
+                  [value("y", None), value("z", None)])
+    same_as_peer(proto, {"x": normal(2, 3), "p": np.array([1, -1, 0, 2]), "e": np.array([4, 1, 3])}, {"x": normal(2, 3), "p": np.array([0, 0, 0, 0]), "e": np.array([1, 2, 1])})
+
+
+def test_data_dependent_results():
+    nodes = [node("NonZero", "x", "places"), node("Greater", "x zero", "mask"), node("Compress", "x mask1", "kept"), node("Reshape", "mask minus", "mask1"),
+             node("Unique", "x", "values indices inverse counts")]
+    order = [nodes[1], nodes[3], nodes[0], nodes[2], nodes[4]]
+    proto = model(order, [value("x", ["n", 3])], [value("places", None, I64), value("kept", None), value("values", None), value("counts", None, I64)],
+                  {"zero": np.float32(0).reshape(()), "minus": np.array([-1])})
+    same_as_peer(proto, {"x": np.array([[0, 1, 2], [1, 0, -3]], np.float32)}, {"x": np.zeros((1, 3), np.float32)}, {"x": np.zeros((0, 3), np.float32)})
+
+
+# Constants.
+def test_initializers_may_be_listed_as_inputs():
+    proto = model([node("MatMul", "x w", "y")], [value("x", [2, 3]), value("w", [3, 4])], [value("y", [2, 4])], {"w": normal(3, 4)})
+    traced = om.from_onnx(proto)
+    assert traced.input_names == ["x"]
+    x = normal(2, 3)
+    np.testing.assert_allclose(traced.session()(x), x @ onnx.numpy_helper.to_array(proto.graph.initializer[0]), rtol=1e-5)
+
+
+def test_weights_keep_their_names_and_are_not_copied():
+    weight = normal(100, 100)
+    proto = model([node("MatMul", "x layer.weight", "y")], [value("x", [2, 100])], [value("y", [2, 100])], {"layer.weight": weight})
+    traced = om.from_onnx(proto)
+    assert list(traced.parameters) == ["layer.weight"]
+    assert not traced.parameters["layer.weight"].flags.owndata
+
+
+def external(folder, weight, location="weights.bin", offset=0, length=None):
+    proto = model([node("MatMul", "x w", "y")], [value("x", [2, 64])], [value("y", [2, 64])], {"w": weight})
+    tensor = proto.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    entries = {"location": location, "offset": offset, "length": weight.nbytes if length is None else length}
+    for key, entry in entries.items():
+        tensor.external_data.add(key=key, value=str(entry))
+    path = folder / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    return path
+
+
+def test_external_data_is_mapped(tmp_path):
+    weight = normal(64, 64)
+    (tmp_path / "weights.bin").write_bytes(b"\0" * 128 + weight.tobytes())
+    traced = om.from_onnx(external(tmp_path, weight, offset=128))
+    base = traced.parameters["w"]
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    assert isinstance(base, np.memmap) or isinstance(base.base, __import__("mmap").mmap)
+    x = normal(2, 64)
+    np.testing.assert_allclose(traced.session()(x), x @ weight, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("location", ["../outside.bin", "/etc/hostname", "", "link.bin", "missing.bin", "a/../../outside.bin"])
+def test_external_data_stays_in_the_folder(tmp_path, location):
+    inside = tmp_path / "model"
+    inside.mkdir()
+    (tmp_path / "outside.bin").write_bytes(b"\0" * 64 * 64 * 4)
+    (inside / "link.bin").symlink_to(tmp_path / "outside.bin")
+    with pytest.raises(om.FormatError, match="'w'"):
+        om.from_onnx(external(inside, normal(64, 64), location))
+
+
+@pytest.mark.parametrize("offset, length", [(1, None), (-4, None), (0, 5), (0, 1 << 40)])
+def test_external_data_has_the_right_length(tmp_path, offset, length):
+    weight = normal(64, 64)
+    (tmp_path / "weights.bin").write_bytes(weight.tobytes())
+    with pytest.raises(om.FormatError, match="'w'"):
+        om.from_onnx(external(tmp_path, weight, offset=offset, length=length))
+
+
+# Functions and one's own operators.
+def test_functions_are_inlined():
+    inner = helper.make_function("mine", "Scaled", ["a"], ["b"], [node("Constant", "", "c"), node("Mul", "a c", "b")], [helper.make_opsetid("", 21)], ["factor"])
+    inner.node[0].attribute.append(onnx.AttributeProto(name="value_float", ref_attr_name="factor", type=onnx.AttributeProto.FLOAT))
+    outer = helper.make_function("mine", "Twice", ["a"], ["b"], [helper.make_node("Scaled", ["a"], ["t"], domain="mine", factor=3.0), node("Add", "t a", "b")],
+                                 [helper.make_opsetid("", 21), helper.make_opsetid("mine", 1)])
+    proto = model([helper.make_node("Twice", ["x"], ["y"], domain="mine")], [value("x", [3])], [value("y", [3])], extra=[("mine", 1)], functions=[inner, outer])
+    same_as_peer(proto, {"x": normal(3)})
+
+
+def test_a_function_within_itself_is_refused():
+    loop = helper.make_function("mine", "F", ["a"], ["b"], [helper.make_node("F", ["a"], ["b"], domain="mine")], [helper.make_opsetid("mine", 1)])
+    proto = model([helper.make_node("F", ["x"], ["y"], domain="mine")], [value("x", [3])], [value("y", [3])], extra=[("mine", 1)], functions=[loop])
+    with pytest.raises(om.FormatError, match="itself"):
+        om.from_onnx(proto)
+
+
+def test_own_operators_can_be_registered():
+    from onemlir.frontend.onnx import reads
+
+    @reads("Squash", domain="test.own")
+    def read_squash(node, ops):
+        return ops.tanh(node.tensor(0) * node.float("gain", 1.0))
+
+    proto = model([helper.make_node("Squash", ["x"], ["y"], domain="test.own", gain=0.5)], [value("x", [3])], [value("y", [3])], extra=[("test.own", 1)])
+    x = normal(3)
+    np.testing.assert_allclose(om.from_onnx(proto).session()(x), np.tanh(x * np.float32(0.5)), rtol=1e-5)
+
+
+# Refusals.
+def test_all_unsupported_operators_are_listed():
+    nodes = [helper.make_node("Nothing", ["x"], ["a"], name="first", domain="elsewhere"), helper.make_node("Nothing", ["a"], ["b"], name="second", domain="elsewhere"),
+             helper.make_node("StringNormalizer", ["x"], ["c"], name="third"), node("Add", "b c", "y")]
+    with pytest.raises(om.UnsupportedOpError) as error:
+        om.from_onnx(model(nodes, [value("x", [3])], [value("y", [3])], extra=[("elsewhere", 7)]))
+    text = str(error.value)
+    for part in ("elsewhere.Nothing version 7, 2 times: first, second", "ai.onnx.StringNormalizer version 21, 1 times: third"):
+        assert part in text
+
+
+def test_unused_nodes_do_not_matter():
+    nodes = [helper.make_node("Nothing", ["x"], ["unused"], domain="elsewhere"), node("Relu", "x", "y")]
+    same = om.from_onnx(model(nodes, [value("x", [3])], [value("y", [3])], extra=[("elsewhere", 1)]))
+    assert same.output_names == ["y"]
+
+
+def broken(**changes):
+    proto = model([node("MatMul", "x w", "t"), node("Add", "t b", "y")], [value("x", [2, 3])], [value("y", [2, 4])], {"w": normal(3, 4), "b": normal(4)})
+    proto.graph.node[1].name = "the_add"
+    for change in changes.values():
+        change(proto)
+    return proto
+
+
+def _set(path):
+    def change(proto):
+        exec(path, {"graph": proto.graph, "proto": proto, "node": node, "value": value})
+    return change
+
+
+@pytest.mark.parametrize("change, text", [
+    ("graph.initializer[0].raw_data = b'123'", "'w'.*48 bytes.*3"),
+    ("graph.initializer[0].dims[0] = -3", "'w'.*negative"),
+    ("graph.initializer[0].dims[0] = 1 << 62", "'w'"),
+    ("graph.node[1].input[1] = 'nothing'", "the_add.*'nothing'"),
+    ("graph.node[0].input[0] = 'y'", "MatMul.*'y'"),
+    ("graph.node[1].output[0] = 't'; graph.output[0].name = 't'", "'t' is given twice"),
+    ("graph.input.append(value('x', [2, 3]))", "'x' is given twice"),
+    ("graph.output[0].name = 'z'", "'z'"),
+    ("graph.node[1].op_type = 'Softmax'; del graph.node[1].input[1:]; graph.node[1].attribute.add(name='axis', type=1, f=1.0)", "the_add.*'axis' must be an int, found FLOAT"),
+    ("graph.input[0].type.tensor_type.shape.dim[1].dim_value = 5", "MatMul.*5 columns"),
+    ("graph.input[0].type.tensor_type.shape.dim[1].dim_value = -5", "'x'.*-5"),
+    ("del graph.node[1].input[1:]", "the_add.*input 1"),
+    ("proto.opset_import[0].version = 99", "99"),
+    ("proto.ir_version = 99", "99"),
+    ("proto.ClearField('graph')", "no graph"),
+])
+def test_damaged_models(change, text):
+    with pytest.raises(om.FormatError, match=text):
+        om.from_onnx(broken(change=_set(change)))
+
+
+def test_truncated_files(tmp_path):
+    data = broken().SerializeToString()
+    for size in range(0, len(data), 7):
+        with pytest.raises((om.FormatError, om.UnsupportedOpError)):
+            om.from_onnx(data[:size])
+    path = tmp_path / "cut.onnx"
+    path.write_bytes(data[:50])
+    with pytest.raises(om.FormatError, match="cut.onnx"):
+        om.from_onnx(path)
+    with pytest.raises(FileNotFoundError):
+        om.from_onnx(tmp_path / "none.onnx")
+
+
+def test_inputs_that_decide_about_the_structure():
+    proto = model([node("ReduceSum", "x axes", "y")], [value("x", [2, 3]), value("axes", [1], I64)], [value("y", None)])
+    with pytest.raises(om.UnsupportedOpError, match=r"axes.*constants="):
+        om.from_onnx(proto)
+    traced = om.from_onnx(proto, constants={"axes": np.array([1])})
+    x = normal(2, 3)
+    np.testing.assert_allclose(traced.session()(x), x.sum(1, keepdims=True), rtol=1e-5)
+
+
+def test_the_backend_fixes_such_inputs_by_their_values():
+    from onemlir.frontend.onnx import backend
+
+    proto = model([node("ReduceSum", "x axes", "y")], [value("x", [2, 3]), value("axes", [1], I64)], [value("y", None)])
+    prepared, x = backend.prepare(proto), normal(2, 3)
+    for axis in (0, 1, 0):
+        np.testing.assert_allclose(prepared.run([x, np.array([axis])])[0], x.sum(axis, keepdims=True), rtol=1e-5)
+    assert prepared.constants == ("axes",)
+    y, = backend.run_node(node("Relu", "x", "y"), [x])
+    np.testing.assert_array_equal(y, np.maximum(x, 0))
+    assert backend.supports_device("CPU") and not backend.supports_device("CUDA")
+
+
+__all__ = ["BOOL", "F32"]

@@ -1,7 +1,13 @@
 """The numbers that a failed check reports: 64-bit words, which messages show as integers, floats or truth values. Needs numpy alone."""
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Mapping
+
 import numpy as np
+
+from .. import errors
+from .symbolic import evaluate, Size
 
 
 class StatusWord(int):
@@ -17,3 +23,23 @@ class StatusWord(int):
         """The word for one integer, bool or float."""
         scalar = np.asarray(scalar)
         return cls(int(scalar)) if scalar.dtype.kind in "iub" else cls(int(scalar.astype(np.float64).view(np.int64)))
+
+
+HOLDS = {"om.equal": lambda a, b: a == b, "om.not_equal": lambda a, b: a != b, "om.less_equal": lambda a, b: a <= b}
+
+
+@dataclass(frozen=True)
+class SizeCheck:
+    """``comparison(left, right)`` of two sizes, else the error `kind` with the message."""
+
+    comparison: str
+    left: Size
+    right: Size
+    message: str
+    kind: str
+
+    def __call__(self, sizes: Mapping[str, int]) -> None:
+        """Raise when the check fails for these sizes of the axes."""
+        found, expected = (evaluate(size, lambda symbol: sizes[symbol.name]) for size in (self.left, self.right))
+        if not HOLDS[self.comparison](found, expected):
+            raise getattr(errors, self.kind)(self.message.format(found=StatusWord(found), expected=StatusWord(expected), index=0))

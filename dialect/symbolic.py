@@ -6,7 +6,9 @@ equal compare equal. Every axis is at least `Symbol.minimum` (0 unless declared)
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import reduce
+from math import ceil, floor, gcd
 from typing import Callable, Mapping, Union
 
 
@@ -139,11 +141,24 @@ def _terms(size: Size) -> dict[Monomial, int]:
 
 def _size(terms: dict[Monomial, int]) -> Size:
     terms = {monomial: factor for monomial, factor in terms.items() if factor}
+    for monomial, factor in terms.items():
+        found = _divisible(monomial, factor)
+        if found is not None:  # 4 * (n // 4) = n where n is a multiple of 4
+            return add(_size({m: f for m, f in terms.items() if m != monomial}), found)
     if not terms:
         return 0
     if len(terms) == 1 and () in terms:
         return terms[()]
     return Dim(terms)
+
+
+def _divisible(monomial: Monomial, factor: int) -> Size | None:
+    """A term in which the divisor of an exact quotient cancels, without the quotient."""
+    for place, atom in enumerate(monomial):
+        if isinstance(atom, Call) and atom.function == "floordiv" and isinstance(atom.right, int) and atom.right and factor % atom.right == 0:
+            if all((f * _multiple(m)) % atom.right == 0 for m, f in _terms(atom.left).items()):
+                return mul(atom.left, _size({monomial[:place] + monomial[place + 1:]: factor // atom.right}))
+    return None
 
 
 def add(left: Size, right: Size) -> Size:
@@ -195,6 +210,7 @@ def _exact_quotient(left: Size, right: Size) -> Size | None:
 
 
 def floordiv(left: Size, right: Size) -> Size:
+    """floor(left / right). By a positive constant it is brought into a normal form, so that equal sizes are often the same terms."""
     if isinstance(left, int) and isinstance(right, int):
         return left // right
     if right == 1 or left == 0:
@@ -202,26 +218,51 @@ def floordiv(left: Size, right: Size) -> Size:
     exact = _exact_quotient(left, right)
     if exact is not None:
         return exact
-    if isinstance(right, int) and right > 0:  # (8*n + r) // 4 = 2*n + r // 4
-        whole = _size({m: f // right for m, f in _terms(left).items()})
-        rest = _size({m: f % right for m, f in _terms(left).items()})
-        if whole != 0:
-            return add(whole, floordiv(rest, right))
-        low, high = bounds(left)
-        if high is not None and low >= 0 and high < right:
-            return 0
+    if isinstance(right, int) and right > 0:
+        return _quotient(left, right)
     return Dim({(Call("floordiv", left, right),): 1})
 
 
+def _quotient(left: Size, right: int) -> Size:
+    """floor(left / right) for a positive constant."""
+    terms = _terms(left)
+    whole = _size({m: f // right for m, f in terms.items()})  # (8*n + r) // 4 = 2*n + r // 4
+    if whole != 0:
+        return add(whole, floordiv(_size({m: f % right for m, f in terms.items()}), right))
+    varying = {m: f for m, f in terms.items() if m}
+    constant = terms.get((), 0)
+    common = gcd(right, *varying.values())
+    if common > 1:  # (2*n + 1) // 4 = n // 2
+        return floordiv(_size({m: f // common for m, f in varying.items()} | {(): constant // common}), right // common)
+    if constant == right - 1:  # the quotient rounded up: -(-n // 4)
+        return mul(floordiv(mul(_size(varying), -1), right), -1)
+    inner = _single_quotient(varying)
+    if inner is not None:  # (n // 2 + 1) // 3 = (n + 2) // 6
+        return floordiv(add(inner.left, constant * inner.right), inner.right * right)
+    low, high = bounds(left)
+    if high is not None and low is not None and low // right == high // right:
+        return low // right
+    return Dim({(Call("floordiv", left, right),): 1})
+
+
+def _single_quotient(terms: dict[Monomial, int]) -> Call | None:
+    """The one floordiv by a constant that terms consist of."""
+    (monomial, factor), *rest = terms.items()
+    atom = monomial[0]
+    found = not rest and factor == 1 and len(monomial) == 1 and isinstance(atom, Call) and atom.function == "floordiv"
+    return atom if found and isinstance(atom.right, int) and atom.right > 0 else None
+
+
 def mod(left: Size, right: Size) -> Size:
+    """left - right * floor(left / right)."""
     if isinstance(left, int) and isinstance(right, int):
         return left % right
     if right == 1 or left == 0 or _exact_quotient(left, right) is not None:
         return 0
     if isinstance(right, int) and right > 0:
-        rest = _size({m: f % right for m, f in _terms(left).items() if (f * _multiple(m)) % right})
-        if rest != left:
-            return mod(rest, right)
+        if all((f * _multiple(m)) % right == 0 for m, f in _terms(left).items()):
+            return 0
+        return add(left, mul(floordiv(left, right), -right))
     return Dim({(Call("mod", left, right),): 1})
 
 
@@ -265,15 +306,42 @@ def bounds(size: Size) -> tuple[int | None, int | None]:
     """The least and greatest value that the declared ranges of the axes allow; None where there is no bound."""
     if isinstance(size, int):
         return size, size
-    low: int | None = 0
-    high: int | None = 0
-    for monomial, factor in size.terms.items():
+    low, high = _term_bounds(size.terms)
+    if any(_single_quotient({monomial: 1}) for monomial in size.terms if monomial):
+        least, most = _term_bounds(_without_quotients(size.terms))
+        low = least if low is None else low if least is None else max(low, least)
+        high = most if high is None else high if most is None else min(high, most)
+    return None if low is None else ceil(low), None if high is None else floor(high)
+
+
+def _term_bounds(terms: Mapping[Monomial, int | Fraction]):
+    """Bounds of a sum from the bounds of its terms."""
+    low: int | Fraction | None = 0
+    high: int | Fraction | None = 0
+    for monomial, factor in terms.items():
         least, most = _monomial_bounds(monomial)
         if factor < 0:
             least, most = most, least
         low = None if low is None or least is None else low + factor * least
         high = None if high is None or most is None else high + factor * most
     return low, high
+
+
+def _without_quotients(terms: Mapping[Monomial, int | Fraction]) -> dict[Monomial, int | Fraction]:
+    """Terms with a // c written as (a - r) / c, where the remainder r is an axis between 0 and c - 1."""
+    result: dict[Monomial, int | Fraction] = {}
+    expanded: dict[Monomial, int | Fraction] = {}
+    for monomial, factor in terms.items():
+        quotient = _single_quotient({monomial: 1}) if monomial else None
+        if quotient is None:
+            result[monomial] = result.get(monomial, 0) + factor
+            continue
+        remainder = Symbol(f"?remainder of {quotient}", maximum=quotient.right - 1)
+        for part, scale in [*_terms(quotient.left).items(), ((remainder,), -1)]:
+            expanded[part] = expanded.get(part, 0) + Fraction(factor * scale) / quotient.right
+    for monomial, factor in (_without_quotients(expanded) if expanded else {}).items():
+        result[monomial] = result.get(monomial, 0) + factor
+    return {monomial: factor for monomial, factor in result.items() if factor}
 
 
 def _monomial_bounds(monomial: Monomial) -> tuple[int | None, int | None]:

@@ -24,6 +24,7 @@ def jit_session(program, threads: int | None = None, dump=None, observe: Callabl
 
     `session.timing` has the seconds of lowering, code generation and preparing weights; `session.cached` tells where the code came from.
     """
+    from ..dialect.size_checks import size_checks
     from .cached import program_key, read_code, registered_here, write_code
     from .isolation import isolated_code, Limits
 
@@ -38,7 +39,7 @@ def jit_session(program, threads: int | None = None, dump=None, observe: Callabl
     generated = time.perf_counter()
     inputs, outputs = specs(program)
     parameters = prepared_parameters(program, code[1:], entries, threads)
-    session = PortableSession(code[0], inputs, outputs, parameters, threads=threads, nesting=program.structure)
+    session = PortableSession(code[0], inputs, outputs, parameters, threads=threads, nesting=program.structure, checks=size_checks(program))
     session.timing = {"lower": lowered - start, "generate": generated - lowered, "prepare": time.perf_counter() - generated}
     session.cached = found is not None
     if not found:
@@ -48,7 +49,6 @@ def jit_session(program, threads: int | None = None, dump=None, observe: Callabl
 
 def compile_code(program, dump=None, observe: Callable | None = None) -> tuple[list[Compiled], dict[str, list], float]:
     """Functions of this process for @main and @prepare, the names of their parameters, and the time at which lowering was done."""
-    from ..dialect.size_checks import size_checks
     from ..lowering.stages import lower
     from .engine import compile_entries
 

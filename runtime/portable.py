@@ -21,16 +21,16 @@ class PortableSession(Session):
     cached: bool
 
     def __init__(self, compiled: Compiled, inputs: Sequence[Spec], outputs: Sequence[Spec], parameters: Sequence[np.ndarray] = (), *,
-                 threads: int | None = None, nesting: Any = None):  # fmt: skip
-        super().__init__(compiled, inputs, outputs, parameters, threads=threads, structure=_rebuilding(nesting))
+                 threads: int | None = None, nesting: Any = None, checks: Sequence = ()):  # fmt: skip
+        super().__init__(compiled, inputs, outputs, parameters, threads=threads, structure=_rebuilding(nesting), checks=checks)
         self._nesting, self._requested = nesting, threads
 
     def __reduce__(self):
         code = code_header([self._compiled], {}), object_bytes(self._compiled.keep)
-        return restore, (code, processor_features(), self.inputs, self.outputs, self._parameters, self._requested, self._nesting)
+        return restore, (code, processor_features(), self.inputs, self.outputs, self._parameters, self._requested, self._nesting, self._checks)
 
 
-def restore(code, features: frozenset, inputs, outputs, parameters, threads, nesting) -> PortableSession:
+def restore(code, features: frozenset, inputs, outputs, parameters, threads, nesting, checks=()) -> PortableSession:
     """A pickled session. CompileError where this processor lacks what the code was compiled for."""
     from .jit import aligned
 
@@ -38,7 +38,7 @@ def restore(code, features: frozenset, inputs, outputs, parameters, threads, nes
     if missing:
         raise CompileError(f"this session was compiled for a processor that also has {', '.join(sorted(missing)[:8])}: compile the model here")
     (compiled,), _ = load_code(*code)
-    session = PortableSession(compiled, inputs, outputs, [aligned(p) for p in parameters], threads=threads, nesting=nesting)
+    session = PortableSession(compiled, inputs, outputs, [aligned(p) for p in parameters], threads=threads, nesting=nesting, checks=checks)
     session.timing, session.cached = {}, True
     return session
 

@@ -39,6 +39,7 @@ class Session:
       parameters: The weights, in order. They are read where they are, not copied, unless they are not contiguous.
       threads: How many threads one call may use; all processors that this process may run on unless given.
       structure: Makes the return value of a positional call from the list of outputs; a bare array or a tuple unless given.
+      checks: Called with the sizes of the axes by name when inputs of new shapes come, before anything runs; they raise.
     """
 
     def __new__(cls, compiled=None, *_, **options):
@@ -50,13 +51,15 @@ class Session:
         return load_library(compiled, **options)
 
     def __init__(self, compiled: Compiled, inputs: Sequence[Spec] = (), outputs: Sequence[Spec] = (), parameters: Sequence[np.ndarray] = (), *,
-                 threads: int | None = None, structure: Callable[[list], Any] | None = None):  # fmt: skip
+                 threads: int | None = None, structure: Callable[[list], Any] | None = None,
+                 checks: Sequence[Callable[[dict], None]] = ()):  # fmt: skip
         if isinstance(compiled, (str, os.PathLike)):
             return  # made by `__new__`
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.threads = threads or available_processors()
         self._compiled = compiled
         self._parameters = [np.require(p, requirements=["C", "A"]) for p in parameters]
+        self._checks = tuple(checks)
         self._structure = structure or (lambda values: values[0] if len(values) == 1 else tuple(values))
         self._dtypes = [spec.dtype for spec in self.inputs]
         self._names = [spec.name for spec in self.inputs]
@@ -127,6 +130,8 @@ class Session:
 
     def _make_plan(self, shapes: tuple) -> Plan:
         sizes = bind(self.inputs, shapes)
+        for check in self._checks:
+            check(sizes)
         outputs = [None if spec.data_dependent else (output_shape(spec, sizes), spec.dtype) for spec in self.outputs]
         dynamic = [n for spec, shape in zip(self.inputs, shapes) for size, n in zip(spec.sizes, shape) if not isinstance(size, int)]
         for spec, described in zip(self.outputs, outputs):

@@ -9,22 +9,32 @@ from .names import names_of
 
 
 def decomposed(recording, function: Callable, args, kwargs) -> tuple[bool, Any]:
-    """(True, result) when torch has a decomposition in Python of the ATen op of this name that fits the arguments."""
+    """(True, result) when torch has a decomposition or reference in Python of the ATen op of this name that fits the arguments."""
     from torch._decomp import decomposition_table
 
-    for overload in _overloads(function):
-        body = decomposition_table.get(overload)
-        if body is None or recording.decomposing.count(overload):
+    for overload, body in _candidates(function, decomposition_table):
+        if body is None or overload in recording.decomposing:
             continue
         recording.decomposing.append(overload)
         try:
             with recording.mode:
                 return True, body(*args, **kwargs)
-        except TypeError:  # the arguments are those of another overload
+        except (TypeError, NotImplementedError):  # the arguments are those of another overload
             continue
         finally:
             recording.decomposing.pop()
     return False, None
+
+
+def _candidates(function, table) -> list[tuple]:
+    """Decompositions of the overloads, then torch's reference in Python of the same name."""
+    import torch._refs
+
+    overloads = _overloads(function)
+    name = names_of(function)[-1].removeprefix("F.")
+    found = [(o, table.get(o)) for o in overloads]
+    reference = getattr(torch._refs, name, None)
+    return [*found, (f"refs.{name}", reference)] if callable(reference) else found
 
 
 def _overloads(function) -> list:

@@ -28,7 +28,7 @@ def record_torch(model: Callable, examples: Sequence, keywords: Mapping[str, Any
         examples = examples[0]
     recorder = Recorder(on_read)
     modules = modules_of(model)
-    with evaluation_mode(modules), recording(recorder), torch.no_grad():
+    with evaluation_mode(modules), recording(recorder), torch.no_grad(), exporting():
         torch_recording = TorchRecording(recorder, named_state(modules))
         arguments, named = add_inputs(recorder, model, examples, keywords, axes)
         with module_paths(recorder, modules), torch_recording.mode:
@@ -129,6 +129,18 @@ def evaluation_mode(modules) -> Iterator[None]:
         for m, training in before:
             if training:
                 m.training = True
+
+
+@contextlib.contextmanager
+def exporting() -> Iterator[None]:
+    """torch.compiler.is_exporting() answers yes, by which libraries leave out shortcuts that look at the data."""
+    compiler = torch.compiler
+    before = compiler._is_compiling_flag, compiler._is_exporting_flag
+    compiler._is_compiling_flag = compiler._is_exporting_flag = True
+    try:
+        yield
+    finally:
+        compiler._is_compiling_flag, compiler._is_exporting_flag = before
 
 
 @contextlib.contextmanager

@@ -87,8 +87,8 @@ def scalar_tensor(s, dtype=None, layout=None, device=None, pin_memory=None):
 
 @handles("arange", "range")
 def arange(start, end=None, step=1, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    bounds = [v for v in (start, end, step) if v is not None]
-    bounds = [v.item() if isinstance(v, Tensor) else v for v in bounds]
+    start, end = (0, start) if end is None else (start, end)
+    bounds = [v.item() if isinstance(v, Tensor) else v for v in (start, end, step)]
     wanted = _dtype(dtype, default_float() if any(isinstance(v, float) for v in bounds) else dtypes.int64)
     if any(isinstance(v, SymbolicInt) for v in bounds):
         return ops.arange(*bounds, dtype=wanted)

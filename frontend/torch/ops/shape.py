@@ -160,3 +160,14 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     weight = np.tile(np.eye(taps, dtype=input.dtype).reshape(taps, 1, *kernel), (channels, 1, 1, 1))
     y = ops.conv(input, Tensor._wrap(weight), None, stride=pair(stride, 2), padding=pair(padding, 2), dilation=pair(dilation, 2), groups=channels)
     return ops.reshape(y, shape=(input.shape[0], channels * taps, -1))
+
+
+@handles("diff")
+def diff(input, n=1, dim=-1, prepend=None, append=None):
+    parts = [t for t in (prepend, input, append) if t is not None]
+    x = ops.concat(promoted(*parts), axis=dim) if len(parts) > 1 else input
+    lead = (slice(None),) * (dim % x.ndim)
+    for _ in range(n):
+        after, before = x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))]
+        x = ops.not_equal(after, before) if x.dtype == bool else after - before
+    return x

@@ -1,0 +1,253 @@
+"""The rules of a recording hold for torch programs: reads, in-place changes, names, modes, weights, errors."""
+import pathlib
+import warnings
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import onemlir as om  # noqa: E402
+from onemlir.frontend.torch import register_op  # noqa: E402
+
+HERE = pathlib.Path(__file__).name
+
+
+def branch(x):
+    return x * 2 if x.sum() > 0 else x * 3
+
+
+def test_branch_on_data_is_refused_with_the_line():
+    with pytest.raises(om.TraceError, match=HERE):
+        om.trace(branch, torch.tensor([2.0]))
+
+
+def test_branch_frozen_or_guarded(interpreted):
+    with pytest.warns(om.FrozenValueWarning):
+        frozen = om.trace(branch, torch.tensor([2.0]), on_read="freeze")
+    assert interpreted(frozen, [np.array([-1.0], np.float32)])[0] == -2
+    guarded = om.trace(branch, torch.tensor([2.0]), on_read="guard")
+    with pytest.raises(om.GuardError):
+        interpreted(guarded, [np.array([-1.0], np.float32)])
+
+
+def test_item_of_constants_is_known(interpreted):
+    traced = om.trace(lambda x: x * torch.arange(3).sum().item(), torch.ones(2))
+    assert interpreted(traced, [np.ones(2, np.float32)])[0].tolist() == [3, 3]
+
+
+IN_PLACE = {
+    "slice": lambda x: _set(x.clone(), (slice(None), 0), 5.0),
+    "mask": lambda x: _set(x.clone(), x > 0, 0.0),
+    "index tensor": lambda x: _set(x.clone(), (slice(None), torch.tensor([0, 2])), x[:, 1:2] * 10),
+    "add_ to a view": lambda x: _changed_view(x.clone()),
+    "transposed view": lambda x: _changed_transpose(x.clone()),
+    "new tensor": lambda x: _filled(x),
+    "chunk": lambda x: _changed_chunk(x.clone()),
+    "relu_": lambda x: torch.nn.functional.relu(x - 0.5, inplace=True).mul_(2).clamp_(max=1),
+    "masked_fill_": lambda x: x.clone().masked_fill_(x < 0, -1),
+    "copy_": lambda x: torch.zeros(x.shape).copy_(x),
+    "index_add_": lambda x: x.clone().index_add_(1, torch.tensor([0, 0]), x[:, :2]),
+    "scatter_": lambda x: torch.zeros_like(x).scatter_(1, torch.tensor([[1, 0], [2, 2]]), 1.0),
+    "out": lambda x: torch.add(x, 1, out=torch.empty_like(x)),
+}
+
+
+def _set(x, key, value):
+    x[key] = value
+    return x
+
+
+def _changed_view(x):
+    y = x[:, 1:]
+    y.add_(1)
+    y[0] *= 3
+    return x, y
+
+
+def _changed_transpose(x):
+    x.t()[0].zero_()
+    x.view(-1)[1] = 7
+    return x
+
+
+def _filled(x):
+    out = torch.zeros(2, 4)
+    out[:, :3] = x
+    row = out[1]
+    out[1, 0] = 9
+    return out, row + 1
+
+
+def _changed_chunk(x):
+    a, b, c = x.chunk(3, dim=1)
+    a += b
+    return x, a * c
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_in_place(name, agrees):
+    torch.manual_seed(0)
+    agrees(IN_PLACE[name], (torch.randn(2, 3),), None, [(torch.randn(2, 3),)])
+
+
+def test_changing_an_input_or_buffer():
+    class Counter(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.zeros(()))
+
+        def forward(self, x):
+            self.count += 1
+            return x + self.count
+
+    model = Counter()
+    with pytest.raises(om.TraceError, match="'count'"):
+        om.trace(model, torch.ones(2))
+    assert model.count == 0
+
+
+def test_modes_are_restored_and_dropout_is_off():
+    model = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Sequential(torch.nn.Linear(3, 3)).eval())
+    traced = om.trace(model, torch.ones(2, 3))
+    assert model.training and model[0].training and not model[1].training
+    assert "linear" in traced.mlir()
+
+
+def test_random_is_refused():
+    with pytest.raises(om.TraceError, match="random"):
+        om.trace(lambda x: x + torch.randn(2), torch.ones(2))
+
+
+def test_parameters_share_memory_and_changes_are_noticed():
+    model = torch.nn.Linear(3, 2)
+    traced = om.trace(model, torch.ones(1, 3))
+    assert list(traced.parameters) == ["weight", "bias"]
+    assert np.shares_memory(traced.parameters["weight"], model.weight.detach().numpy())
+    with torch.no_grad():
+        model.weight.add_(1)
+    with pytest.raises(om.OnemlirError, match="'weight' was changed in place"):
+        traced.session()
+
+
+def test_bfloat16_weights(interpreted):
+    model = torch.nn.Linear(3, 2).bfloat16()
+    traced = om.trace(model, torch.ones(1, 3, dtype=torch.bfloat16))
+    found = interpreted(traced, [np.ones((1, 3), om.bfloat16)])[0]
+    np.testing.assert_allclose(found.astype(np.float32), model(torch.ones(1, 3, dtype=torch.bfloat16)).float().detach().numpy(), rtol=2e-2)
+
+
+def test_paths_and_lines():
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.ModuleList([torch.nn.Linear(3, 3)])
+
+        def forward(self, x):
+            return self.inner[0](x)
+
+    text = om.trace(Outer(), torch.ones(2, 3)).mlir(locations=True)
+    assert '"inner.0"' in text and HERE in text and "torch/nn" not in text
+
+
+def test_called_with_tensors_gives_tensors():
+    class Named(torch.nn.Module):
+        def forward(self, x, y):
+            return {"sum": x + y, "pair": (x, [y])}
+
+    traced = om.trace(Named(), (torch.ones(2), torch.ones(2)))
+    result = traced(torch.ones(2), torch.full((2,), 3.0))
+    assert torch.equal(result["sum"], torch.full((2,), 4.0)) and isinstance(result["pair"][1], list)
+    assert traced.output_names == ["sum", "pair.0", "pair.1.0"] and "om.add" in traced.graph and "om.add" in traced.code
+    assert isinstance(traced(np.ones(2, np.float32), np.ones(2, np.float32))["sum"], np.ndarray)
+
+
+def test_save_and_load(tmp_path):
+    model = torch.nn.Linear(3, 2)
+    om.trace(model, torch.ones(1, 3)).save(tmp_path / "model.onemodel")
+    assert set(om.load(tmp_path / "model.onemodel").parameters) == {"weight", "bias"}
+
+
+def test_promotion(agrees):
+    half, integers, wide = torch.ones(2).half(), torch.arange(2), torch.tensor(2.0, dtype=torch.float64)
+
+    def mix(x):
+        return x + integers, integers / 2, integers + 1.5, x * wide, half + x, integers // 2, integers ** 2, (x > 0) + 1, integers.sum(), integers.float().mean()
+
+    agrees(mix, (torch.randn(2),))
+
+
+def test_missing_functions_are_listed_together():
+    def program(x):
+        return torch.linalg.svdvals(x).sum() + torch.linalg.det(torch.fft.fft(x).real)
+
+    with pytest.raises(om.UnsupportedOpError) as caught:
+        om.trace(program, torch.ones(2, 2))
+    assert "svd" in str(caught.value) and "fft" in str(caught.value) and "det" in str(caught.value) and HERE in str(caught.value)
+
+
+def test_user_registration(interpreted):
+    @register_op("linalg_det")
+    def determinant(a):
+        return a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0]
+
+    try:
+        traced = om.trace(torch.linalg.det, torch.eye(2))
+        assert interpreted(traced, [np.array([[1, 2], [3, 4]], np.float32)])[0] == -2
+    finally:
+        from onemlir.frontend.torch.registry import HANDLERS
+
+        del HANDLERS["linalg_det"]
+
+
+def test_custom_operator(interpreted):
+    library = torch.library.Library("onemlir_test", "DEF")
+    library.define("triple(Tensor x) -> Tensor")
+    library.impl("triple", lambda x: x * 3, "CompositeExplicitAutograd")
+
+    @register_op("onemlir_test.triple")
+    def triple(x):
+        return x * 3
+
+    traced = om.trace(lambda x: torch.ops.onemlir_test.triple(x), torch.ones(2))
+    assert interpreted(traced, [np.ones(2, np.float32)])[0].tolist() == [3, 3]
+
+
+def test_symbolic_sizes_compute(interpreted):
+    def program(x):
+        batch, time = x.shape
+        positions = torch.arange(time)
+        return (x + positions).reshape(batch * time), torch.zeros(batch, 2 * time), x.sum() / x.numel(), x.new_ones(time).cumsum(0), x.mean(0) * (time - 1)
+
+    traced = om.trace(program, torch.ones(2, 3), axes=("batch", "time"))
+    x = np.arange(20, dtype=np.float32).reshape(4, 5)
+    for ours, theirs in zip(interpreted(traced, [x]), program(torch.from_numpy(x))):
+        np.testing.assert_allclose(ours, theirs.numpy())
+
+
+def test_decision_on_a_symbolic_size_is_refused():
+    with pytest.raises(om.TraceError, match="symbolic size batch"):
+        om.trace(lambda x: x * 2 if x.shape[0] > 1 else x, torch.ones(2, 3), axes=("batch", None))
+
+
+def test_bound_method_and_keyword_inputs(interpreted):
+    class Scaled(torch.nn.Module):
+        def forward(self, x, *, scale=None, times=1):
+            return x * times if scale is None else x * scale * times
+
+        def twice(self, x):
+            return self(x) * 2
+
+    traced = om.trace(Scaled(), torch.ones(2), kwargs={"scale": torch.ones(2)}, times=3)
+    assert traced.input_names == ["x", "scale"]
+    assert interpreted(om.trace(Scaled().twice, torch.ones(2)), [np.ones(2, np.float32)])[0].tolist() == [2, 2]
+
+
+def test_data_dependent_shape(agrees):
+    agrees(lambda x: x[x > 0] * 2, (torch.tensor([1.0, -1.0, 2.0]),), None, [(torch.tensor([1.0, 1.0, 2.0]),)])
+
+
+def test_no_warning_for_a_plain_model():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        om.trace(torch.nn.Linear(2, 2), torch.ones(1, 2))

@@ -15,7 +15,7 @@ from typing import Callable, Iterable, Sequence
 import numpy as np
 
 from ..dialect import dtypes
-from ..errors import OnemlirError, ShapeError, TraceError, UnsupportedOpError
+from ..errors import OnemlirError, ShapeError, UnsupportedOpError
 from . import dispatch
 
 _state = threading.local()
@@ -126,9 +126,7 @@ def record(op, operands, attributes, outputs) -> None:
 
 
 def check_in_place(what: str, tensor, value) -> None:
-    """OnemlirError for a change in place that gradients would miss; TraceError for one in a recording of gradients."""
-    if dispatch.recording_gradients():
-        raise TraceError(f"{what} cannot be recorded where gradients are wanted: build a new tensor instead, for instance with ops.where")
+    """OnemlirError for a change in place that gradients would miss."""
     if not grad_enabled():
         return
     for name, other in (("a tensor", tensor), ("the value", value)):

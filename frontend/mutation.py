@@ -14,7 +14,7 @@ from mlir import ir
 
 from ..dialect.declare import Op, REGISTRY
 from ..errors import OnemlirError
-from .dispatch import apply
+from .dispatch import apply, recording_gradients
 from .symbolic_int import size_of
 from .tensor import Tensor
 
@@ -65,6 +65,8 @@ def refresh_parent(tensor: Tensor) -> None:
 # Changes.
 def check_changeable(recorder, tensor: Tensor, what: str) -> None:
     """TraceError unless the elements of the tensor were made in this recording, in the body that is being recorded."""
+    if recording_gradients():
+        recorder.refuse(f"{what} where gradients are wanted", ADVICE)
     root = root_of(tensor)
     if root._scope is recorder.scope:
         return

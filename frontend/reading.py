@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 import numpy as np
+from mlir import ir
 
 from ..dialect import dtypes
 from ..dialect.graph import Node, plain_symbol
@@ -64,6 +65,20 @@ def advice_for(what: str) -> str:
     return f"{graph}, or use on_read='guard' to check the value on every run, or on_read='freeze'"
 
 
+def from_weights_alone(value) -> bool:
+    """Whether a value depends on weights and literals only, through ops without regions."""
+    pending, seen = [value], set()
+    while pending:
+        current = pending.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if isinstance(current.owner, ir.Block) or len(current.owner.operation.regions):
+            return False
+        pending.extend(current.owner.operation.operands)
+    return True
+
+
 # Values.
 def read_value(recorder, tensor: Tensor, what: str) -> np.ndarray:
     """The example's value of a recorded tensor, frozen or guarded. TraceError by default, and in the body of control flow."""
@@ -72,6 +87,9 @@ def read_value(recorder, tensor: Tensor, what: str) -> np.ndarray:
         recorder.refuse(f"{what} of a tensor in the body of control flow",
                         "the body runs when the model runs: decide with ops.where, ops.cond or ops.while_loop")
     text = expression(recorder, node.value)
+    if from_weights_alone(node.value):  # the same in every run of these weights
+        recorder.assume("weights", what, text)
+        return example_value(recorder, node)
     if recorder.on_read == "error":
         recorder.refuse(f"{what} of a recorded tensor ({text}, {node.type})", f"its value in another run may be another: {advice_for(what)}")
     if recorder.answers.replay is not None:

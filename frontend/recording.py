@@ -159,12 +159,12 @@ class Recorder(GraphBuilder):
 
     # Ops.
     def takes(self, operands: Sequence, attributes: Mapping[str, Any]) -> bool:
-        """Whether a call belongs to this recording: an operand is recorded, or a size is symbolic."""
+        """Whether a call belongs to this recording: an operand is recorded or a named weight, or a size is symbolic."""
         for operand in operands:
             for value in _each(operand):
                 if isinstance(value, Tensor) and value._view is not None:
                     mutation.refresh(value)
-                if _is_recorded(value):
+                if _is_recorded(value) or id(value) in self.parameter_names:
                     return True
         return any(_is_recorded(v) for a in attributes.values() for v in _each(a))
 
@@ -305,7 +305,7 @@ class Recorder(GraphBuilder):
 
     # The end.
     def finish(self, outputs: Sequence[tuple[str, Tensor]], structure=None) -> Program:
-        """The program whose results are `outputs`."""
+        """The program whose results are `outputs`, verified unless it is a repeat."""
         nodes = [self._as_node(t) for _, t in outputs]
         func.ReturnOp([n.value for n in nodes], loc=self.unknown)
         emit_entry_checks(self, self.size_checks)
@@ -316,8 +316,9 @@ class Recorder(GraphBuilder):
         function.attributes["res_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get({"om.name": ir.StringAttr.get(name)}) for name, _ in outputs])
         from ..dialect.verify import check
 
-        with size_policy(SizePolicy()):  # what the ops required is recorded already
-            check(self.ir_module)
+        if self.answers.replay is None:
+            with size_policy(SizePolicy()):  # what the ops required is recorded already
+                check(self.ir_module)
         return Program(self.ir_module, self.weights, structure, self.assumptions)
 
 

@@ -29,13 +29,13 @@ class SGD(Optimizer):
             gradient = gradient + parameter * options["weight_decay"]
         if not options["momentum"]:
             return parameter - gradient * options["lr"], state
-        velocity = state["velocity"] * options["momentum"] + gradient * _undamped(xp, step, options["dampening"])
+        velocity = state["velocity"] * options["momentum"] + gradient * _undamped(step, options["dampening"])
         direction = gradient + velocity * options["momentum"] if options["nesterov"] else velocity
         return parameter - direction * options["lr"], {"velocity": velocity}
 
 
-def _undamped(xp, step, dampening: float):
+def _undamped(step, dampening: float):
     """1 - dampening, and 1 at the first step."""
     if not dampening:
         return 1.0
-    return (1.0 if step == 1 else 1.0 - dampening) if isinstance(step, int) else xp.where(step == 1, 1.0, 1.0 - dampening)
+    return (1.0 if step == 1 else 1.0 - dampening) if isinstance(step, int) else 1.0 - (step != 1).astype(step.dtype) * dampening

@@ -12,7 +12,7 @@ def run(model: str, inputs: str | None, output: str | None, sizes: list[str], se
     traced = read_model(model)
     arrays = read_inputs(inputs, traced.input_names) if inputs else random_inputs(traced, parse_sizes(sizes), seed)
     with working("Compiling"):
-        session = traced.session(threads=threads)
+        session = traced.session(threads=threads, isolate=True)
     results = session.run(arrays)
     if output:
         np.savez(output if output.endswith(".npz") else output + ".npz", **results)

@@ -1,0 +1,260 @@
+"""Libraries called from C: the examples built by CMake, what is exported, what is needed, memory, threads."""
+import importlib.util
+import pathlib
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from .models import CPU, gathering, large, mlp, mlp_by_numpy
+
+EXAMPLES = pathlib.Path(__file__).parents[3] / "docs" / "examples" / "c"
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+GRID = (np.arange(80, dtype=np.float32) / 80).reshape(5, 16)
+QUERIES = {f"net_{kind}_{what}" for kind in ("input", "output") for what in ("count", "name", "dtype", "ndim", "shape", "axis")}
+FUNCTIONS = {f"net_{what}" for what in ("run", "run_with", "run_tensors", "error", "free", "output_sizes", "version", "threads", "supported",
+                                        "workspace_create", "workspace_destroy")}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The models of the examples."""
+    folder = tmp_path_factory.mktemp("models")
+    spec = importlib.util.spec_from_file_location("make_model", EXAMPLES / "make_model.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(folder, CPU)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(folder, tmp_path_factory):
+    """The examples."""
+    if shutil.which("cmake") is None:
+        pytest.skip("needs cmake")
+    build = tmp_path_factory.mktemp("build")
+    subprocess.run(["cmake", "-S", EXAMPLES, "-B", build, f"-DMODELS={folder}"], check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", build], check=True, capture_output=True)
+    return build
+
+
+def compile_c(folder, text, libraries, *flags):
+    (folder / "program.c").write_text(text)
+    program = folder / "program"
+    command = ["cc", "-O1", "-Wall", "-Werror", "program.c", *libraries, *flags, "-o", program, "-Wl,-rpath,$ORIGIN", "-lm", "-lpthread", "-ldl"]
+    subprocess.run(command, cwd=folder, check=True)
+    return program
+
+
+@pytest.mark.parametrize("program", ["classify", "classify_static", "own_threads"])
+def test_examples_give_numpys_numbers(built, program):
+    result = subprocess.run([built / program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    np.testing.assert_allclose(np.array(result.stdout.split(), np.float64).reshape(5, 4), mlp_by_numpy(mlp()[0], GRID), rtol=1e-5, atol=1e-6)
+    if program != "own_threads":
+        assert result.stderr.strip() == "axis 1 of input 'input' must be 16: found 15, expected 16"
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.1, 9.0])
+def test_example_of_outputs_whose_size_depends_on_data(built, threshold):
+    x = np.array([0.25, 0.75, -1, 2, 0.5], np.float32)
+    printed = subprocess.run([built / "allocated", str(threshold)], check=True, capture_output=True, text=True).stdout
+    assert printed.split("\n")[:-1] == [f"{i} {x[i]:g}" for i in np.nonzero(x > threshold)[0]]
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
+@pytest.mark.parametrize("program", ["classify", "allocated"])
+def test_valgrind_finds_nothing(built, program):
+    command = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite", built / program]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+def test_exported_symbols(folder):
+    lines = subprocess.run(["nm", "-D", "--defined-only", folder / "net.so"], check=True, capture_output=True, text=True).stdout.splitlines()
+    assert {line.split()[-1] for line in lines} == FUNCTIONS | QUERIES | {"onemlir_library"}
+    header = (folder / "net.h").read_text()
+    assert all(f"{name}(" in header for name in FUNCTIONS | QUERIES)
+
+
+def test_needs_the_system_libraries_alone(folder):
+    text = subprocess.run(["readelf", "-dW", folder / "net.so"], check=True, capture_output=True, text=True).stdout
+    needed = {line.split("[")[1].split("]")[0] for line in text.splitlines() if "(NEEDED)" in line}
+    assert needed <= {"libc.so.6", "libm.so.6", "libpthread.so.0"}
+    segments = subprocess.run(["readelf", "-lW", folder / "net.so"], check=True, capture_output=True, text=True).stdout
+    stack = next(line for line in segments.splitlines() if "GNU_STACK" in line)
+    assert "RWE" not in stack
+
+
+def test_header_is_valid_c_and_cpp(folder):
+    for language, standard in (("c", "c99"), ("c++", "c++11")):
+        command = ["cc", "-x", language, f"-std={standard}", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"]
+        subprocess.run(command, input='#include "net.h"\n#include "filter.h"\n', text=True, cwd=folder, check=True)
+
+
+MANY_THREADS = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <dlfcn.h>
+#include "big.h"
+enum { BATCH = 4, CALLS = 10000, THREADS = 16 };
+static float x[BATCH * 256], expected[BATCH * 64];
+static int run_once(float *y) {
+  int64_t xs[2] = {BATCH, 256}, ys[2] = {BATCH, 64};
+  DLTensor in = {x, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, xs, NULL, 0}, out = {y, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, ys, NULL, 0};
+  return big_run(&in, &out);
+}
+static void *work(void *failures) {
+  float y[BATCH * 64];
+  for (int i = 0; i < CALLS / THREADS; ++i) {
+    memset(y, 0, sizeof y);
+    if (run_once(y) || memcmp(y, expected, sizeof y)) __atomic_add_fetch((int *)failures, 1, __ATOMIC_SEQ_CST);
+  }
+  return NULL;
+}
+int main(void) {
+  for (int i = 0; i < BATCH * 256; ++i) x[i] = (float)(i % 13) - 6;
+  if (run_once(expected)) return 2;
+  pthread_t threads[THREADS];
+  int failures = 0;
+  for (int i = 0; i < THREADS; ++i) pthread_create(&threads[i], NULL, work, &failures);
+  for (int i = 0; i < THREADS; ++i) pthread_join(threads[i], NULL);
+  printf("%d failures\n", failures);
+  return failures != 0;
+}
+"""
+
+
+def test_sixteen_threads_and_ten_thousand_calls(tmp_path):
+    large()[1].compile(tmp_path / "big.so", threads=2)
+    program = compile_c(tmp_path, MANY_THREADS, ["big.so"])
+    result = subprocess.run([program], capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 failures\n", "")
+
+
+RELOAD = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "filter.h"
+static long resident(void) {
+  long total = 0, pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (fscanf(file, "%ld %ld", &total, &pages) != 2) exit(3);
+  fclose(file);
+  return pages;
+}
+static void once(const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) { fprintf(stderr, "%s\n", dlerror()); exit(4); }
+  int32_t (*run)(const DLTensor *, const DLTensor *, DLTensor *, DLTensor *) = dlsym(library, "filter_run");
+  void (*give)(void *) = dlsym(library, "filter_free");
+  float x[5] = {1, 2, 3, 4, 5}, t = 2;
+  int64_t n[1] = {5}, a[1], b[1];
+  DLTensor in = {x, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, n, NULL, 0}, least = {&t, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
+  DLTensor v = {NULL, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, a, NULL, 0}, p = {NULL, {kDLCPU, 0}, 1, {kDLInt, 64, 1}, b, NULL, 0};
+  if (run(&in, &least, &v, &p) || a[0] != 3) exit(5);
+  give(v.data);
+  give(p.data);
+  dlclose(library);
+}
+int main(void) {
+  for (int i = 0; i < 20; ++i) once("./filter.so");
+  long before = resident();
+  for (int i = 0; i < 1000; ++i) once("./filter.so");
+  printf("%ld\n", resident() - before);
+  return 0;
+}
+"""
+
+
+def test_loading_a_thousand_times_does_not_grow(folder):
+    program = compile_c(folder, RELOAD, [])
+    pages = int(subprocess.run([program], cwd=folder, check=True, capture_output=True, text=True).stdout)
+    assert pages < 64
+
+
+REFUSALS = r"""
+#include <stdio.h>
+#include "gathering.h"
+static float x[12] = {1, -1, 1};
+static int64_t i[2] = {0, 1}, xs[2], is[1], shapes[4][2];
+static DLTensor t[6];
+static void reset(void) {
+  xs[0] = 4; xs[1] = 3; is[0] = 2; i[1] = 1;
+  t[0] = (DLTensor){x, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, xs, NULL, 0};
+  t[1] = (DLTensor){i, {kDLCPU, 0}, 1, {kDLInt, 64, 1}, is, NULL, 0};
+  for (int k = 0; k < 4; ++k)
+    t[2 + k] = (DLTensor){NULL, {kDLCPU, 0}, gathering_output_ndim(k), gathering_output_dtype(k), shapes[k], NULL, 0};
+}
+static void run(const char *what) {
+  onemlir_detail d;
+  int32_t code = gathering_run_with(NULL, &d, &t[0], &t[1], &t[2], &t[3], &t[4], &t[5]);
+  printf("%s|%s|%lld|%lld\n", what, gathering_error(code), (long long)d.found, (long long)d.expected);
+  if (!code) for (int k = 2; k < 6; ++k) gathering_free(t[k].data);
+  reset();
+}
+int main(void) {
+  reset();
+  run("good");
+  printf("%lld %lld %lld\n", (long long)shapes[0][0], (long long)shapes[0][1], (long long)shapes[2][0]);
+  t[0].ndim = 1; run("axes");
+  t[0].dtype.bits = 64; run("dtype");
+  t[0].device.device_type = (DLDeviceType)2; run("device");
+  xs[1] = 2; run("size");
+  xs[0] = -1; run("negative");
+  t[0].data = (char *)x + 1; run("alignment");
+  t[0].data = NULL; run("null");
+  int64_t columns[2] = {1, 4}; t[0].strides = columns; run("strides");
+  int64_t rows[2] = {3, 1}; t[0].strides = rows; run("row-major");
+  i[1] = 4; run("index");
+  int64_t destination[8]; t[3].data = destination; run("destination");
+  float small[3]; shapes[0][0] = 1; shapes[0][1] = 3; t[2].data = small; run("output");
+  t[1].data = NULL; is[0] = 0; run("empty");
+  printf("%s|%s\n", gathering_error(99999), gathering_error(-1));
+  return 0;
+}
+"""
+
+
+def test_refusals(tmp_path):
+    gathering().compile(tmp_path / "gathering.so", cpu=CPU)
+    program = compile_c(tmp_path, REFUSALS, ["gathering.so"])
+    printed = subprocess.run([program], cwd=tmp_path, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert printed[1] == "2 3 6"
+    found = {line.split("|")[0]: tuple(line.split("|")[1:]) for line in printed if line.count("|") == 3}
+    index = found.pop("index")
+    assert index[0].startswith("gather: index <found> is out of range for axis 0 of size <expected>") and index[1:] == ("4", "4")
+    assert found == {
+        "good": ("success", "0", "0"), "row-major": ("success", "0", "0"), "empty": ("success", "0", "0"),
+        "axes": ("input 'x' must have 2 axes", "1", "2"),
+        "dtype": ("input 'x' must have dtype float32", str(2 | 64 << 8 | 1 << 16), str(2 | 32 << 8 | 1 << 16)),
+        "device": ("input 'x' is not in the memory of the processor (kDLCPU)", "2", "1"),
+        "size": ("axis 1 of input 'x' must be 3", "2", "3"), "negative": ("input 'x' has a negative size", "-1", "0"),
+        "alignment": ("input 'x' has no data, or data that is not aligned to its elements", "1", "0"),
+        "null": ("input 'x' has no data, or data that is not aligned to its elements", "0", "0"),
+        "strides": ("input 'x' is not contiguous: its strides must be null or those of a row-major array", "0", "0"),
+        "destination": ("output 'where' is allocated by the run: its data must be null", "0", "0"),
+        "output": ("axis 0 of output 'taken' must be k", "1", "2"),
+    }  # fmt: skip
+    assert printed[-1] == "unknown error|not enough memory"
+
+
+def test_executable_reads_and_writes_arrays(tmp_path):
+    model, traced = mlp()
+    traced.compile(tmp_path / "classify", cpu=CPU)
+    np.save(tmp_path / "x.npy", GRID)
+    np.savez(tmp_path / "x.npz", input=GRID)
+    for name in ("x.npy", "x.npz"):
+        subprocess.run(["./classify", name, "y.npz"], cwd=tmp_path, check=True)
+        with np.load(tmp_path / "y.npz") as outputs:
+            np.testing.assert_allclose(outputs["output"], mlp_by_numpy(model, GRID), rtol=1e-5, atol=1e-6)
+    np.save(tmp_path / "wide.npy", np.zeros((2, 17), np.float32))
+    np.save(tmp_path / "double.npy", GRID.astype(np.float64))
+    (tmp_path / "damaged.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:200])
+    for name, message in (("wide.npy", "axis 1 of input 'input' must be 16 (found 17, expected 16)"), ("double.npy", "dtype"), ("damaged.npz", "no .npz file")):
+        result = subprocess.run(["./classify", name, "y.npz"], cwd=tmp_path, capture_output=True, text=True)
+        assert result.returncode == 1 and message in result.stderr

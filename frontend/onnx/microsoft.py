@@ -1,10 +1,15 @@
 """Operators of the domain com.microsoft that exporters and onnxruntime's optimizer write."""
 from __future__ import annotations
 
-from ...dialect import dtypes
+import numpy as np
+
+from ...dialect import dtypes, symbolic
 from ..ops.declared import declared as om
+from ..ops.joining import split
+from ..ops.shape import slice_along
 from ..tensor import Tensor
 from .registry import reads
+from .shape import sizes_of
 
 MICROSOFT = "com.microsoft"
 
@@ -146,4 +151,64 @@ def read_qlinear_concat(node, ops):
     return ops.quantize_linear(ops.concat(parts, axis=node.int("axis")), node.tensor(0), node.tensor(1))
 
 
-__all__ = ["dtypes"]
+def _split_heads(x: Tensor, heads: int) -> Tensor:
+    """(batch, length, heads * width) as (batch, heads, length, width)."""
+    batch, length, width = sizes_of(x)
+    return om.transpose(om.reshape(x, shape=(batch, length, heads, symbolic.floordiv(width, heads))), axes=(0, 2, 1, 3))
+
+
+def _attended(node, q: Tensor, k: Tensor, v: Tensor, mask, causal: bool) -> Tensor:
+    heads, scale = node.int("num_heads"), node.float("scale", 0.0)
+    q, k, v = (_split_heads(t, heads) for t in (q, k, v))
+    y = om.attention(q, k, v, mask, is_causal=causal, scale=scale or None)
+    batch, _, length, width = sizes_of(y)
+    return om.reshape(om.transpose(y, axes=(0, 2, 1, 3)), shape=(batch, length, symbolic.mul(width, heads)))
+
+
+def _padding_mask(node, number: int):
+    """A mask (batch, length) of places that count, as one that broadcasts over heads and queries; others are refused."""
+    if not node.has(number):
+        return None
+    if node.rank(number) != 2:
+        node.refuse(f"masks of shape (batch, length) can be read, found rank {node.rank(number)}")
+    batch, length = node.shape(number)
+    mask = om.reshape(node.tensor(number).astype(bool), shape=(batch, 1, 1, length))
+    return om.where(mask, 0.0, Tensor(node.float("mask_filter_value", -10000.0))).astype(node.value(0).dtype)
+
+
+@reads("Attention", domain=MICROSOFT)
+def read_attention(node, ops):
+    """Self-attention with the weights of query, key and value side by side. Caches, biases on the scores and unequal sizes are refused."""
+    if any(node.has(i) for i in (4, 5)) or node.wants(1) or node.ints_attribute("qkv_hidden_sizes") or node.int("do_rotary", 0):
+        node.refuse("attention with a cache, a bias on the scores, rotation or unequal sizes cannot be read")
+    x = ops.matmul(node.tensor(0), node.tensor(1))
+    x = x + node.tensor(2) if node.has(2) else x
+    q, k, v = split(x, 3, axis=2)
+    return _attended(node, q, k, v, _padding_mask(node, 3), bool(node.int("unidirectional", 0)))
+
+
+@reads("MultiHeadAttention", domain=MICROSOFT)
+def read_multi_head_attention(node, ops):
+    if any(node.has(i) for i in range(5, len(node.inputs))) or node.wants(1) or not node.has(1) or not node.has(2) or node.rank(1) != 3:
+        node.refuse("attention with a cache, packed operands or a bias on the scores cannot be read")
+    tensors = [node.tensor(i) for i in range(3)]
+    if node.has(3):
+        widths = [sizes_of(t)[-1] for t in tensors]
+        starts = [0, widths[0], widths[0] + widths[1]]
+        tensors = [t + slice_along(node.tensor(3), 0, start, width) for t, start, width in zip(tensors, starts, widths)]
+    return _attended(node, *tensors, _padding_mask(node, 4), bool(node.int("unidirectional", 0)))
+
+
+@reads("EmbedLayerNormalization", domain=MICROSOFT)
+def read_embed_layer_norm(node, ops):
+    """layer_norm of the sum of word, position and segment embeddings; output 1 counts the mask."""
+    if node.has(8):
+        node.refuse("position ids as an input cannot be read")
+    ids = node.tensor(0)
+    batch, length = sizes_of(ids)
+    places = slice_along(node.tensor(3), 0, 0, length)
+    total = ops.gather(node.tensor(2), ids, axis=0) + places
+    total = total + ops.gather(node.tensor(4), node.tensor(1), axis=0) if node.has(1) and node.has(4) else total
+    y = ops.layer_norm(total, node.tensor(5), node.tensor(6), eps=node.float("epsilon", 1e-12))
+    counts = ops.sum(node.tensor(7), axis=1).astype(dtypes.int32) if node.has(7) else ops.full(Tensor._wrap(np.zeros((), np.int32)), shape=(batch,))
+    return y, counts, total

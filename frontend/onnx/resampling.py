@@ -76,7 +76,9 @@ def _by_sizes(node, given, axes, shape):
     """Sizes and scales; with a policy one scale serves all the axes."""
     policy = node.text("keep_aspect_ratio_policy", "stretch")
     if policy == "stretch":
-        return tuple(_spread(given, axes, list(shape))), None
+        sizes = tuple(_spread(given, axes, list(shape)))
+        fixed = all(isinstance(v, int) and v for v in (*sizes, *shape))
+        return sizes, [v / n for v, n in zip(sizes, shape)] if fixed else None  # onnxruntime divides by these, so scales they are
     if not all(isinstance(v, int) for v in (*given, *shape)):
         node.refuse("keep_aspect_ratio_policy needs fixed sizes")
     ratios = [v / shape[a] for v, a in zip(given, axes)]

@@ -1,6 +1,6 @@
 """ONNX's backend test suite in worker processes: a case that ends its process, or takes too long, is a result like any other.
 
-    python suite.py [--match TEXT] [--workers 2] [--timeout 60] [--output results.json] [--interpret]
+    python suite.py [--match TEXT] [--workers 2] [--timeout 60] [--output results.json] [--interpret] [--again results.json]
 """
 from __future__ import annotations
 
@@ -79,11 +79,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--output")
+    parser.add_argument("--again", help="results of an earlier run: only the cases that did not pass there")
     parser.add_argument("--interpret", action="store_true", help="read the models and interpret them with the references, without compiling")
     parser.add_argument("--log", type=argparse.FileType("w"), help="write a line of JSON for each case as it ends")
     options = parser.parse_args()
     start = time.perf_counter()
-    results = run_cases(options.match, options.workers, options.timeout, options=["--interpret"] * options.interpret, log=options.log)
+    names = None if options.again is None else [n for n, r in json.loads(pathlib.Path(options.again).read_text()).items() if r["status"] != "pass"]
+    results = run_cases(options.match, options.workers, options.timeout, names, options=["--interpret"] * options.interpret, log=options.log)
     if options.output:
         pathlib.Path(options.output).write_text(json.dumps(results, indent=0))
     counts = collections.Counter(r["status"] for r in results.values())

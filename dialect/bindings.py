@@ -5,6 +5,8 @@ Everything that is a habit of the bindings' version is kept here.
 from __future__ import annotations
 
 import functools
+import sys
+import types
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -40,6 +42,8 @@ def load_dialects(context: ir.Context) -> None:
     namespaces = sorted({op.namespace for op in REGISTRY.values()})
     with context, ir.Location.unknown():
         for namespace in namespaces:
+            # The bindings look for a Python module of the dialect at each op that is made; they search no further when they find one.
+            sys.modules.setdefault(f"mlir.dialects.{namespace}", types.ModuleType(f"mlir.dialects.{namespace}"))
             count = sum(op.namespace == namespace for op in REGISTRY.values())
             _irdl.load_dialects(ir.Module.parse(_irdl_text(namespace, count)))
 

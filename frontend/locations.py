@@ -2,15 +2,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import linecache
 import pathlib
 import sys
 from dataclasses import dataclass
 
 _ROOT = pathlib.Path(__file__).resolve().parent.parent
-_OURS = tuple(str(_ROOT / folder) + "/" for folder in ("frontend", "dialect", "lowering", "runtime", "cli")) + (str(_ROOT / "traced.py"), str(_ROOT / "__init__.py"), contextlib.__file__)
-
-
+_FOLDERS = tuple(str(_ROOT / folder) + "/" for folder in ("frontend", "dialect", "lowering", "runtime", "cli"))
+_OURS = (*_FOLDERS, str(_ROOT / "traced.py"), str(_ROOT / "__init__.py"), contextlib.__file__, "<frozen")
 _SKIPPED = list(_OURS)
 
 
@@ -19,6 +19,7 @@ def skip_folder(folder: str) -> None:
     prefix = str(folder).rstrip("/") + "/"
     if prefix not in _SKIPPED:
         _SKIPPED.append(prefix)
+        is_library_file.cache_clear()
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class UserLine:
 
 def user_line() -> UserLine:
     """The innermost frame that is not the library's own."""
-    frame, skipped = sys._getframe(1), tuple(_SKIPPED)
-    while frame is not None and (frame.f_code.co_filename.startswith(skipped) or frame.f_code.co_filename.startswith("<frozen")):
+    frame = sys._getframe(1)
+    while frame is not None and is_library_file(frame.f_code.co_filename):
         frame = frame.f_back
     return UserLine("<unknown>", 0) if frame is None else UserLine(frame.f_code.co_filename, frame.f_lineno)
 
@@ -50,9 +51,10 @@ def is_library_frame(depth: int) -> bool:
     return is_library_file(sys._getframe(depth + 1).f_code.co_filename)
 
 
+@functools.lru_cache(maxsize=None)
 def is_library_file(filename: str) -> bool:
-    """Whether a file is the library's own."""
-    return filename.startswith(_OURS)
+    """Whether a file is the library's own, or that of another library that counts as such."""
+    return filename.startswith(tuple(_SKIPPED))
 
 
 def function_line(function) -> UserLine:

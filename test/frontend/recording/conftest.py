@@ -34,6 +34,12 @@ def interpret():
 
 
 @pytest.fixture
+def export():
+    """export(traced, path, *arrays): the outputs of the exported model in onnxruntime."""
+    return in_onnxruntime
+
+
+@pytest.fixture
 def everywhere(tmp_path):
     """Check a recording against expected outputs: interpreted, compiled, and in onnxruntime."""
     def check(traced, *cases, onnx: bool = True, session: bool = True):

@@ -57,6 +57,15 @@ def bench(
     _command("bench").run(model, sizes or [], threads, rounds)
 
 
+@app.command("import")
+def import_(
+    model: Annotated[str, typer.Argument(help="An .onnx file.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The .onemodel file to write.")],
+) -> None:
+    """Read an ONNX model and write it as a .onemodel file."""
+    _command("import_").run(model, output)
+
+
 @app.command()
 def export(model: Model, output: Annotated[str, typer.Option("--output", "-o", help="The .onnx or .onemodel file to write.")]) -> None:
     """Convert between .onemodel and .onnx."""

@@ -110,6 +110,8 @@ def dim(buffer, axis: int):
 # --- loops ------------------------------------------------------------------------------------------------------------------------
 
 
+EXPLICIT = "om.explicit"
+"""Marks a kernel's loop. Its pointers must not be `noalias` in LLVM, which would move loads over `load_barrier`."""
 ROLL = True
 ROLLED = "#llvm.loop_annotation<unroll = <disable = true>>"
 
@@ -143,6 +145,7 @@ def _values(result):
 def parallel(count, body):
     """One-dimensional `scf.parallel` over independent chunks; also for one chunk, so that a kernel always is one such loop."""
     op = scf.ParallelOp([], [value(0)], [value(count)], [value(1)], [])
+    op.attributes[EXPLICIT] = ir.UnitAttr.get()
     block = op.regions[0].blocks.append(ir.IndexType.get())
     with ir.InsertionPoint(block):
         body(block.arguments[0])

@@ -26,6 +26,8 @@ def attach_epilogues(module: ir.Module) -> None:
         module.operation.walk(visit)
         for block in blocks:
             for operation in _generics(block):
+                _permute_result(Generic(operation))
+            for operation in _generics(block):
                 _attach(Generic(operation))
             for operation in _generics(block):
                 if "om.kernel" in operation.attributes:
@@ -108,3 +110,46 @@ def _update_in_place(op: Generic, number: int) -> None:
             linalg.YieldOp(yielded)
     op.operation.results[0].replace_all_uses_with(new.operation.results[0])
     op.operation.erase()
+
+
+def _permute_result(op: Generic) -> None:
+    """Let a matrix product write its result in the order of axes that the op, its only user, would bring it into."""
+    if not op.is_elementwise() or not op.only_moves():
+        return
+    kernel = _kernels(op)[0]
+    if kernel is None or ir.StringAttr(ir.DictAttr(kernel.attributes["om.kernel"])["name"]).value != "matmul":
+        return
+    product = Generic(kernel)
+    fill = product.inits[0].owner
+    places = [ir.AffineDimExpr(e).position for e in op.maps[0].results]
+    if isinstance(fill, ir.Block) or not _is_fill(fill.operation) or places[-1] != len(places) - 1:
+        return
+    inverse = ir.AffineMap.get(len(product.kinds), 0, [product.maps[-1].results[places.index(axis)] for axis in range(len(places))])
+    with ir.InsertionPoint(op.operation), op.operation.location:
+        init = _filled(op, fill.operation)
+        maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in [*product.maps[:-1], inverse]])
+        new = linalg.GenericOp([init.type], product.inputs, [init], maps, kernel.attributes["iterator_types"])
+        new.operation.attributes["om.kernel"] = kernel.attributes["om.kernel"]
+        block = new.regions[0].blocks.append(*[a.type for a in product.body.arguments])
+        yielded = product.move_body(block, list(block.arguments), None)
+        with ir.InsertionPoint(block):
+            linalg.YieldOp(yielded)
+    op.operation.results[0].replace_all_uses_with(new.operation.results[0])
+    op.operation.erase()
+    kernel.erase()
+
+
+def _is_fill(operation: ir.Operation) -> bool:
+    """Whether an op fills its result with one scalar from outside."""
+    return operation.name == "linalg.generic" and len(operation.operands) == 1 and len(operation.regions[0].blocks[0].operations) == 1
+
+
+def _filled(op: Generic, fill: ir.Operation) -> ir.Value:
+    """The op's own destination, filled as `fill` does."""
+    init = op.inits[0]
+    scalar = fill.regions[0].blocks[0].operations[0].operands[0]
+    new = linalg.GenericOp([init.type], [], [init], ir.ArrayAttr.get([ir.AffineMapAttr.get(op.maps[-1])]), op.operation.attributes["iterator_types"])
+    block = new.regions[0].blocks.append(init.type.element_type)
+    with ir.InsertionPoint(block):
+        linalg.YieldOp([scalar])
+    return new.operation.results[0]

@@ -5,6 +5,7 @@ from mlir import ir
 
 from ..buffers.functions import entry_block, entry_functions, roles, symbol, walk
 from ..buffers.lifetimes import VIEWS
+from ..kernels.build import EXPLICIT
 from ..targets import Target
 from .dispatch import callee
 from .outline import BODY
@@ -23,12 +24,13 @@ class NoAlias:
 
     def __init__(self, module: ir.Module):
         self.positions: dict[str, list[int]] = {}
+        explicit = {symbol(f) for f in (op.operation for op in module.body.operations) if f.name == "func.func" and EXPLICIT in f.attributes}
         for function in entry_functions(module):
             kinds = roles(function)
             self._record(symbol(function), list(entry_block(function).arguments), [kind != "status" for kind in kinds])
             for call in walk(function, "func.call"):
                 name = callee(call)
-                if name and name.startswith(BODY):
+                if name and name.startswith(BODY) and name not in explicit:
                     roots = [root_of(v) if isinstance(v.type, ir.MemRefType) else SCALAR for v in call.operands]
                     alone = [roots.count(root) == 1 and ANY not in roots for root in roots]
                     self._record(name, list(call.operands), alone)

@@ -12,6 +12,7 @@ from mlir.dialects import arith, func, scf
 
 from ..buffers.functions import entry_block, entry_functions, walk
 from ..buffers.lifetimes import is_inside
+from ..kernels.build import EXPLICIT
 from .cost import grain_of
 
 BODY = "om_body_"
@@ -36,6 +37,8 @@ def _outline(function: ir.Operation, loop: ir.Operation, name: str) -> None:
     index = ir.IndexType.get()
     with ir.InsertionPoint(function), loop.location:
         body = func.FuncOp(name, ([v.type for v in captured] + [index] * 3, []), visibility="private")
+    if EXPLICIT in loop.attributes:
+        body.attributes[EXPLICIT] = ir.UnitAttr.get()
     block = body.add_entry_block([loop.location] * (len(captured) + 3))
     with ir.InsertionPoint(loop), loop.location:
         func.CallOp([], name, [*captured, _constant(0), _count(loop), grain_of(loop)])

@@ -5,12 +5,14 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from ..buffers.functions import entry_functions, walk
+from ..kernels.standalone import carry_loop_annotations
 from ..targets import host, Target
 from .attributes import annotate, NoAlias
 from .bits import widen_bits
 from .copies import copies_to_loops
 from .dispatch import dispatch
 from .entry import add_entry, Signature, signature_of
+from .extremes import native_extremes
 from .failures import return_on_failure
 from .outline import outline_parallel
 from .support import add_support
@@ -37,6 +39,7 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
         signatures = [signature_of(function) for function in entry_functions(module)]
         copies_to_loops(module)
         widen_bits(module)
+        native_extremes(module)
         outline_parallel(module)
         merge_equal_bodies(module)
         no_alias = NoAlias(module)
@@ -45,6 +48,7 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
             manager = PassManager.parse(f"builtin.module({passes})")
             manager.enable_verifier(False)  # half of the time of these passes; what they start from was verified
             manager.run(module.operation)
+        carry_loop_annotations(module.operation)
         add_support(module)
         dispatch(module, {s.name: s.context_position for s in signatures})
         return_on_failure(module)

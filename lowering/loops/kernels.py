@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Callable
 
 from mlir import ir
-from mlir.dialects import vector
+from mlir.dialects import memref, vector
 
 from ..kernels import ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter, MatmulShape, Place
 from ..kernels import build as b
@@ -16,37 +16,73 @@ from .structured import dimension, is_contiguous, Structured
 def matmul(op: Structured) -> bool:
     """C = A B: loops (batch..., m, n, k); B packed when there is a packed operand, else rows or columns."""
     place = dimension_places(op)
-    if place is None:
+    if place is None or not isinstance(ir.MemRefType(op.operands[-1].type).element_type, (ir.F32Type, ir.F64Type)):
         return False
     batch, a_shared, a_transposed, layout = place
-    a, bm, c = op.operands[0], op.operands[1], op.operands[-1]
-    if not isinstance(ir.MemRefType(c.type).element_type, (ir.F32Type, ir.F64Type)) or not all(is_contiguous(v) for v in (a, bm, c)):
-        return False
+    orders = _orders(op, batch, a_transposed, layout)
     packed = [v for v, results in zip(op.operands[2:op.inputs], op.maps[2:op.inputs]) if all(dimension(e) is None for e in results)]
+    lies = [(op.operands[i], order) for i, order in orders.items()]
+    if not all(is_contiguous(v) or _unit_stride(v) for v, _ in lies) or not all(_ends_alike(order) for i, (_, order) in zip(orders, lies) if i):
+        return False
+    a, bm, c = (permuted(value, order) for value, order in lies)
     sizes = loop_sizes(op)
     m, n, k = sizes[batch:batch + 3]
-    source = packed[0] if packed else bm
     shape = MatmulShape(m, n, k, batch, "packed" if packed else layout, a_transposed, a_shared)
-    emit_matmul(a, source, c, shape, epilogue_function(op.epilogue))
+    emit_matmul(a, packed[0] if packed else bm, c, shape, epilogue_function(op.epilogue, {loop: loop for loop in range(batch + 2)}))
     return True
 
 
 def dimension_places(op: Structured) -> tuple[int, bool, bool, str] | None:
-    """Number of batch loops, whether A has none of them, whether A is [k, m], and how B lies; None for another structure."""
+    """Number of batch loops, whether A has none of them, whether A is [k, m], and how B lies; None for another structure.
+
+    The batch axes may lie anywhere: kernels read through strides, as long as the last axis is one that a vector runs along.
+    """
     batch = op.loops - 3
     if batch < 0 or op.kinds != ["parallel"] * (op.loops - 1) + ["reduction"]:
         return None
     m, n, k = batch, batch + 1, batch + 2
     lead = list(range(batch))
     a, bm, c = ([dimension(e) for e in op.maps[i]] for i in (0, 1, -1))
-    if c != [*lead, m, n] or a[:-2] not in (lead, []) or bm[:-2] not in (lead, []):
+    if any(None in axes for axes in (a, bm, c)) or sorted(c) != [*lead, m, n]:
         return None
-    if bm[:-2] == [] and batch and not _is_packed(op):
+    if sorted(a) not in ([*lead, m, k], [m, k]) or sorted(bm) not in ([*lead, n, k], [n, k]):
         return None
-    layouts = {(k, n): "rows", (n, k): "columns"}
-    if tuple(a[-2:]) not in ((m, k), (k, m)) or tuple(bm[-2:]) not in layouts:
+    if len(bm) == 2 and batch and not _is_packed(op):
         return None
-    return batch, bool(batch) and a[:-2] == [], tuple(a[-2:]) == (k, m), layouts[tuple(bm[-2:])]
+    return batch, bool(batch) and len(a) == 2, a.index(k) < a.index(m), "rows" if bm[-1] == n else "columns"
+
+
+def _orders(op: Structured, batch: int, a_transposed: bool, layout: str) -> dict[int, list[int]]:
+    """For A, B and C, the axes in the order (batch..., matrix) that the kernel wants."""
+    m, n, k = batch, batch + 1, batch + 2
+    wanted = {0: (k, m) if a_transposed else (m, k), 1: (k, n) if layout == "rows" else (n, k), len(op.operands) - 1: (m, n)}
+    orders = {}
+    for number, last in wanted.items():
+        axes = [dimension(e) for e in op.maps[number if number < 2 else -1]]
+        orders[number] = [axes.index(loop) for loop in (*range(batch), *last) if loop in axes]
+    return orders
+
+
+def _ends_alike(order: list[int]) -> bool:
+    """Whether the last axis stays the last one, so that vectors are contiguous."""
+    return order[-1] == len(order) - 1
+
+
+def _unit_stride(value: ir.Value) -> bool:
+    """Whether neighbours along the last axis are neighbours in memory."""
+    strides, _ = ir.MemRefType(value.type).get_strides_and_offset()
+    return bool(strides) and strides[-1] == 1
+
+
+def permuted(value: ir.Value, order: list[int]) -> ir.Value:
+    """The memref with its axes in another order."""
+    if order == list(range(len(order))):
+        return value
+    type = ir.MemRefType(value.type)
+    strides, offset = type.get_strides_and_offset()
+    layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in order])
+    permutation = ir.AffineMapAttr.get(ir.AffineMap.get_permutation(order))
+    return memref.TransposeOp(ir.MemRefType.get([type.shape[axis] for axis in order], type.element_type, layout), value, permutation).result
 
 
 def _is_packed(op: Structured) -> bool:
@@ -83,11 +119,11 @@ def captured_memref(op: Structured) -> ir.Value | None:
     return None
 
 
-def epilogue_function(op: Structured | None) -> Callable | None:
-    """The epilogue as a function of a vector of results and its place, for the kernels."""
+def epilogue_function(op: Structured | None, axes: dict[int, int] | None = None) -> Callable | None:
+    """The epilogue as a function of a vector of results and its place, for the kernels. `axes`: the kernel's output axis of a loop."""
     if op is None:
         return None
-    axes = {loop: axis for axis, loop in enumerate(dimension(e) for e in op.maps[-1])}
+    axes = axes or {loop: axis for axis, loop in enumerate(dimension(e) for e in op.maps[-1])}
 
     def apply(vec: ir.Value, place: Place) -> ir.Value:
         inputs = [place.operand(buffer, [axes.get(dimension(e)) for e in results]) for buffer, results in zip(op.operands[:-1], op.maps[:-1])]

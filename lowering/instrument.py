@@ -1,0 +1,151 @@
+"""Timers around the operations of a module, for `onemlir profile`: labels before loops are made, ticks after.
+
+Each structured op gets a location `om.profile.<number>`, which its loops inherit. After each outermost loop of @main the processor's
+time-stamp counter is read, and what has passed since the last reading is added to the cell of its number.
+"""
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from dataclasses import dataclass
+
+from mlir import ir
+
+from .loops.structured import dimension, structured
+
+LABEL = "om.profile."
+MEASURED = ("linalg.generic", "memref.copy", "scf.for", "scf.while", "scf.if")
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """An operation that is timed: what it is, where it comes from, and its work (None where sizes are known only at run time)."""
+
+    what: str
+    where: str
+    operations: int | None
+    bytes: int | None
+
+
+class Instrument:
+    """`observe` goes to the lowering; `counts()` gives, after a run, clock ticks per labelled operation since the last call."""
+
+    def __init__(self):
+        self.labelled: list[Labelled] = [Labelled("other", "", None, None)]
+        self.cells = (ctypes.c_int64 * 1)()
+
+    def observe(self, stage: str, module: ir.Module) -> None:
+        if stage not in ("buffers", "loops"):
+            return
+        with module.context, ir.Location.unknown():
+            block = _main(module).regions[0].blocks[0]
+            if stage == "buffers":
+                self._label(block)
+            else:
+                self.cells = (ctypes.c_int64 * (len(self.labelled) + 1))()
+                self._insert_ticks(block)
+
+    def counts(self) -> list[int]:
+        values = list(self.cells)[1:]
+        ctypes.memset(self.cells, 0, ctypes.sizeof(self.cells))
+        return values
+
+    def _label(self, block: ir.Block) -> None:
+        for operation in [op.operation for op in block.operations]:
+            if operation.name in MEASURED:
+                name = f"{LABEL}{len(self.labelled)}"
+                self.labelled.append(describe(operation))
+                operation.location = ir.Location.name(name, operation.location)
+
+    def _insert_ticks(self, block: ir.Block) -> None:
+        operations = [op.operation for op in block.operations]
+        with ir.InsertionPoint(operations[0]):
+            _write(_clock(), self._address(0))
+        for operation, following in zip(operations, operations[1:]):
+            if len(operation.regions) or operation.name == "memref.copy":
+                with ir.InsertionPoint(following):
+                    self._tick(1 + _number(operation.location))
+
+    def _address(self, cell: int) -> ir.Value:
+        return _pointer(ctypes.addressof(self.cells) + 8 * cell)
+
+    def _tick(self, cell: int) -> None:
+        now, last, total = _clock(), self._address(0), self._address(cell)
+        passed = _binary("llvm.sub", now, _read(last))
+        _write(_binary("llvm.add", _read(total), passed), total)
+        _write(now, last)
+
+
+def _main(module: ir.Module) -> ir.Operation:
+    return next(f.operation for f in module.body.operations if "sym_name" in f.attributes and ir.StringAttr(f.attributes["sym_name"]).value == "main")
+
+
+def _number(location: ir.Location) -> int:
+    found = re.search(re.escape(LABEL) + r"(\d+)", str(location))
+    return int(found.group(1)) if found else 0
+
+
+def describe(operation: ir.Operation) -> Labelled:
+    """What an operation at the buffer stage is and how much work it has."""
+    where = str(operation.location).removeprefix("loc(").removesuffix(")").replace('"', "")
+    if operation.name != "linalg.generic":
+        return Labelled(operation.name, where, None, None)
+    op = structured(operation)
+    shapes = " ".join(_shape(v.type) for v in op.operands)
+    what = ir.StringAttr(op.kernel["name"]).value if op.kernel else "reduction" if "reduction" in op.kinds else "elementwise"
+    read = list(op.operands) + [o.operands[0] for o in (o.operation for o in op.body.operations) if o.name == "memref.load"]
+    sizes = [_bytes(v.type) for v in read]
+    steps = _steps(op)
+    each = 2 if op.kernel else sum(o.operation.name.startswith(("arith.", "math.")) for o in op.body.operations)
+    return Labelled(f"{what} {shapes}", where, None if steps is None else steps * each, None if None in sizes else sum(sizes))
+
+
+def _shape(type: ir.MemRefType) -> str:
+    return "x".join("?" if s == ir.ShapedType.get_dynamic_size() else str(s) for s in type.shape) or "scalar"
+
+
+def _bytes(type: ir.MemRefType) -> int | None:
+    if ir.ShapedType.get_dynamic_size() in type.shape:
+        return None
+    width = 64 if isinstance(type.element_type, ir.IndexType) else type.element_type.width
+    return math.prod(type.shape) * max(1, width // 8)
+
+
+def _steps(op) -> int | None:
+    sizes: list[int | None] = [None] * op.loops
+    for operand, results in zip(op.operands, op.maps):
+        for axis, expression in enumerate(results):
+            if dimension(expression) is not None and not operand.type.is_dynamic_dim(axis):
+                sizes[dimension(expression)] = operand.type.get_dim_size(axis)
+    return None if None in sizes else math.prod(sizes)
+
+
+def _create(name: str, results, operands, attributes=None) -> list[ir.Value]:
+    return list(ir.Operation.create(name, results, operands, attributes or {}).results)
+
+
+def _i64() -> ir.Type:
+    return ir.IntegerType.get_signless(64)
+
+
+def _pointer(address: int) -> ir.Value:
+    number = _create("llvm.mlir.constant", [_i64()], [], {"value": ir.IntegerAttr.get(_i64(), address)})
+    return _create("llvm.inttoptr", [ir.Type.parse("!llvm.ptr")], number)[0]
+
+
+def _clock() -> ir.Value:
+    none = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0]), "op_bundle_sizes": ir.DenseI32ArrayAttr.get([])}
+    return _create("llvm.call_intrinsic", [_i64()], [], {"intrin": ir.StringAttr.get("llvm.readcyclecounter"), **none})[0]
+
+
+def _read(pointer: ir.Value) -> ir.Value:
+    return _create("llvm.load", [_i64()], [pointer])[0]
+
+
+def _write(value: ir.Value, pointer: ir.Value) -> None:
+    _create("llvm.store", [], [value, pointer])
+
+
+def _binary(name: str, a: ir.Value, b: ir.Value) -> ir.Value:
+    return _create(name, [_i64()], [a, b])[0]

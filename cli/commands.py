@@ -67,6 +67,18 @@ def import_(
 
 
 @app.command()
+def profile(
+    model: Model,
+    sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis: batch=8.")] = None,
+    threads: Annotated[int, typer.Option(help="Number of threads.")] = 1,
+    rounds: Annotated[int, typer.Option(help="Runs, of which the fastest counts.")] = 20,
+    output: Annotated[Optional[str], typer.Option("--output", "-o", help="Also write a bar chart to this .html file.")] = None,
+) -> None:
+    """Time per operation, with the source line, the share of the whole, GFLOP/s and GB/s."""
+    _command("profile").run(model, sizes or [], threads, rounds, output)
+
+
+@app.command()
 def export(model: Model, output: Annotated[str, typer.Option("--output", "-o", help="The .onnx or .onemodel file to write.")]) -> None:
     """Convert between .onemodel and .onnx."""
     _command("export").run(model, output)

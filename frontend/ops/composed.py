@@ -9,6 +9,7 @@ from .reduction import *  # noqa: F401,F403
 from .recurrent import *  # noqa: F401,F403
 from .attention import *  # noqa: F401,F403
 from .random import *  # noqa: F401,F403
+from .random_keyed import *  # noqa: F401,F403
 from .control_flow import *  # noqa: F401,F403
 from .convolution import *  # noqa: F401,F403
 from .joining import *  # noqa: F401,F403

@@ -28,6 +28,8 @@ def _by_sizes(op: WrittenOp) -> bool:
     pairs = list(zip(op.x.shape, op.type.shape, op.scales))
     if not all(isinstance(old, int) and isinstance(new, int) for old, new, _ in pairs):
         return False
+    if all(old and np.float32(new) / np.float32(old) == np.float32(scale) for old, new, scale in pairs):
+        return True
     if any(new != int(np.floor(np.float32(old) * np.float32(scale))) for old, new, scale in pairs):
         raise Unwritable(f"ONNX's Resize computes its sizes from scales {op.scales}, which are not {op.type.shape}")
     return all(new == old * scale for old, new, scale in pairs)

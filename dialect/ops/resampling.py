@@ -61,7 +61,7 @@ class Resize(Op):
         for axis, (old, new) in enumerate(zip(x.shape, sizes)):
             scale = new / old if scales is None and old else 1.0 if scales is None else scales[axis]
             if changes(old, new, scale, axis, options["coordinate_mode"], options["roi"]) and y.size:
-                y = _resize_axis(y, axis, new, scale, mode, antialias, **options)
+                y = _resize_axis(y, axis, new, scale, scales is None, mode, antialias, **options)
         with np.errstate(all="ignore"):
             return np.broadcast_to(y, sizes).astype(x.dtype)
 
@@ -73,9 +73,10 @@ def changes(old, new, scale, axis: int, coordinate_mode: str, roi) -> bool:
     return new != old or scale != 1
 
 
-def _resize_axis(x, axis, new, scale, mode, antialias, coordinate_mode, nearest_mode, cubic_coeff_a, exclude_outside, roi, extrapolation_value):
+def _resize_axis(x, axis, new, scale, by_sizes, mode, antialias, coordinate_mode, nearest_mode, cubic_coeff_a, exclude_outside, roi,
+                 extrapolation_value):
     old = x.shape[axis]
-    places = _coordinates(np.arange(new, dtype=np.float32), old, new, np.float32(scale), coordinate_mode, axis, roi)
+    places = _coordinates(np.arange(new, dtype=np.float32), old, new, np.float32(scale), by_sizes, coordinate_mode, axis, roi)
     if mode == "nearest":
         y = np.take(x, np.clip(_round(places, nearest_mode), 0, old - 1).astype(np.int64), axis=axis)
     elif antialias:
@@ -91,20 +92,21 @@ def _resize_axis(x, axis, new, scale, mode, antialias, coordinate_mode, nearest_
     return y
 
 
-def _coordinates(i, old, new, scale, mode, axis, roi):
-    """Places of x for the places i of the result, in f32."""
+def _coordinates(i, old, new, scale, by_sizes, mode, axis, roi):
+    """Places of x for the places i of the result, in f32. Sizes give a ratio to multiply by (torch), scales a divisor (ONNX)."""
     f = np.float32
+    source = (lambda place: place * (f(old) / f(new))) if by_sizes else (lambda place: place / scale)
     if mode == "align_corners":
         return i * (f(old - 1) / f(new - 1)) if new > 1 else i * f(0)
     if mode == "asymmetric":
-        return i / scale
+        return source(i)
     if mode == "tf_crop_and_resize":
         start, end = f(roi[axis]), f(roi[axis + len(roi) // 2])
         return start * (old - 1) + i * ((end - start) * (old - 1) / f(new - 1)) if new > 1 else i * 0 + f(0.5) * (start + end) * (old - 1)
     if mode == "pytorch_half_pixel" and new <= 1:
         return i * f(0)
     shift = f(old) / 2 * (1 - f(new) / (scale * f(old))) if mode == "half_pixel_symmetric" else f(0)
-    return shift + (i + f(0.5)) / scale - f(0.5)
+    return shift + source(i + f(0.5)) - f(0.5)
 
 
 def _round(places, mode):

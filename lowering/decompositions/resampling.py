@@ -17,11 +17,9 @@ def compute_dtype(x, mode: str):
 def resize(ops, x, sizes, scales, mode, antialias, coordinate_mode, roi, **options):
     y = ops.cast(x, dtype=compute_dtype(x, mode))
     for axis, (old, new) in enumerate(zip(x.shape, sizes)):
-        scale = scales[axis] if scales is not None else new / old if isinstance(old, int) and isinstance(new, int) and old else None
-        if scale is None and old == new and coordinate_mode != "tf_crop_and_resize":
-            continue
+        scale = 1.0 if scales is None else scales[axis]
         if changes(old, new, scale, axis, coordinate_mode, roi):
-            y = _AxisResize(ops, y, axis, new, scale, mode, coordinate_mode, roi, **options).result(antialias)
+            y = _AxisResize(ops, y, axis, new, None if scales is None else scale, mode, coordinate_mode, roi, **options).result(antialias)
     return ops.cast(y, dtype=x.dtype)
 
 
@@ -32,7 +30,8 @@ class _AxisResize:
         self.ops, self.x, self.axis, self.new, self.mode = ops, x, axis, new, mode
         self.old = x.shape[axis]
         self.number = lambda size: ops.cast(x.builder.from_size(size), dtype=dtypes.float32)
-        self.scale = x.builder.scalar(scale, dtypes.float32) if scale is not None else self.number(new) / self.number(self.old)
+        self.by_sizes = scale is None
+        self.scale = self.number(new) / self.number(self.old) if self.by_sizes else x.builder.scalar(scale, dtypes.float32)
         self.coordinate_mode, self.roi = coordinate_mode, roi
         self.nearest_mode, self.a, self.exclude_outside, self.outside_value = nearest_mode, cubic_coeff_a, exclude_outside, extrapolation_value
 
@@ -63,18 +62,22 @@ class _AxisResize:
         if mode == "align_corners":
             return i * (self.last() / self.ops.maximum(self.number(new - 1), 1.0))
         if mode == "asymmetric":
-            return i / self.scale
+            return self.source(i)
         if mode == "tf_crop_and_resize":
             return self.cropped(i)
         if mode == "pytorch_half_pixel" and new == 1:
             return i * 0.0
-        y = (i + 0.5) / self.scale - 0.5
+        y = self.source(i + 0.5) - 0.5
         if mode == "half_pixel_symmetric":
             old = self.number(self.old)
             return y + old / 2.0 * (1.0 - self.number(new) / (self.scale * old))
         if mode == "pytorch_half_pixel" and not isinstance(new, int):
             return self.ops.where(self.number(new) > 1.0, y, self.x.builder.scalar(0, dtypes.float32))
         return y
+
+    def source(self, place):
+        """A place of the result in units of x: sizes give a ratio to multiply by (torch), scales a divisor (ONNX)."""
+        return place * (self.number(self.old) / self.number(self.new)) if self.by_sizes else place / self.scale
 
     def cropped(self, i):
         start, end = self.roi[self.axis], self.roi[self.axis + len(self.roi) // 2]

@@ -75,3 +75,23 @@ def test_interpolate_refuses():
         ops.interpolate(om.tensor(IMAGE), size=3, mode="cosine")
     with pytest.raises(om.ShapeError, match="trilinear"):
         ops.interpolate(om.tensor(IMAGE), size=3, mode="trilinear")
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "linear"])
+def test_interpolate_places_samples_as_torch_between_all_sizes(mode):
+    torch = pytest.importorskip("torch")
+    for old in range(1, 25):
+        x = np.arange(old, dtype=np.float32).reshape(1, 1, -1)
+        for new in range(1, 41):
+            expected = torch.nn.functional.interpolate(torch.from_numpy(x), size=new, mode=mode).numpy()
+            found = ops.interpolate(om.tensor(x), size=new, mode=mode).numpy()
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4, err_msg=f"{old} to {new}")
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
+@pytest.mark.parametrize("old, new", [(14, 2), (20, 12), (6, 37), (21, 3)])
+def test_sizes_on_the_edge_decompose_alike(mode, old, new, assert_decomposes):
+    x = np.arange(old, dtype=np.float32).reshape(1, 1, -1)
+    function = lambda x: ops.interpolate(x, size=new, mode=mode)
+    assert_decomposes(function, [x], rtol=0, atol=0)
+    assert_decomposes(function, [x], examples=[x[..., :5]], axes=(None, None, "width"), rtol=0, atol=0)

@@ -1,6 +1,7 @@
 """`TracedModel`, what recording gives, and the doors to make one: `trace`, `Tracer`, `load`, `from_onnx`; and `Session`."""
 from __future__ import annotations
 
+import functools
 import os
 import pathlib
 import sys
@@ -88,13 +89,18 @@ class TracedModel:
         self.check_weights()
         return compile_program(self.program, pathlib.Path(path), **options)
 
-    def compare(self, model: Callable, inputs: Sequence, rtol: float = 1e-4, atol: float = 1e-5):
-        """Run `model` eagerly and the recording on each input; a table of rows with `input`, `eager`, `traced`, `match`, `error`."""
+    def compare(self, model: Callable, inputs: Sequence | Mapping[str, Any], rtol: float = 1e-4, atol: float = 1e-5):
+        """Run `model` eagerly (modules in evaluation mode) and the recording on each input.
+
+        inputs: a tensor each, a tuple of arguments, or a mapping of arguments by the names of the model's inputs; in a list, or in a
+        mapping that names the rows. The table has `rows` with `input`, `eager`, `traced` (outputs by name, None where that side
+        raised), `match` and `error` (the largest difference), `match` for all, and prints with a summary.
+        """
         from .frontend.comparison import compare
 
         session = self.session()
         names = self.input_names
-        return compare(model, lambda arrays: session.run(dict(zip(names, arrays))), inputs, rtol, atol)
+        return compare(model, lambda arrays: session.run(dict(zip(names, arrays))), inputs, rtol, atol, names)
 
     def __call__(self, *inputs):
         """Run the model on tensors or arrays with a session that is made at the first call."""
@@ -130,7 +136,7 @@ def trace(model: Callable, *examples, axes=None, on_read: str = "error", check=N
 
     traced = record(model, examples, kwargs or {}, axes, on_read, static, repeats=check is not False)
     if check is not None and check is not False:
-        table = traced.compare(lambda *a: model(*a, **static), check)
+        table = traced.compare(functools.partial(model, **static) if static else model, check)
         if not table.match:
             raise TraceError(f"eager and traced differ:\n{table}")
     return traced

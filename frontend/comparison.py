@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import OnemlirError
 from .tensor import Tensor
-from .tracer import output_names
+from .tracer import evaluation_mode, output_names
 from ..dialect.structure import flatten
 
 
@@ -54,14 +54,27 @@ def _short(outputs: Mapping[str, np.ndarray] | None, message: str) -> str:
     return " ".join(text.split())[:40]
 
 
-def compare(eager: Callable, session: Callable[[list], Mapping[str, np.ndarray]], inputs: Sequence, rtol: float, atol: float) -> Comparison:
-    """Run both sides on each input (a tensor, or a tuple of them)."""
-    return Comparison([_row(eager, session, value if isinstance(value, (tuple, list)) else (value,), rtol, atol) for value in inputs])
+def compare(eager: Callable, session: Callable[[list], Mapping[str, np.ndarray]], inputs, rtol: float, atol: float, names: Sequence[str] = ()) -> Comparison:
+    """Run both sides on each input: a tensor, a tuple of arguments, or a mapping of arguments by name; `inputs` may name the rows."""
+    rows = inputs.items() if isinstance(inputs, Mapping) else [(None, value) for value in inputs]
+    with evaluation_mode(eager):
+        return Comparison([_row(eager, session, label, _arguments(value, names), rtol, atol) for label, value in rows])
 
 
-def _row(eager, session, values: Sequence, rtol: float, atol: float) -> Row:
-    arrays = [v._array if isinstance(v, Tensor) else np.asarray(v) for v in values]
-    name = ", ".join(_short({"": a}, "") if a.size <= 8 else f"{a.dtype}{a.shape}" for a in arrays)
+def _arguments(value, names: Sequence[str]) -> Sequence:
+    """Positional arguments. OnemlirError for a mapping that is not one of the inputs by name."""
+    if not isinstance(value, Mapping):
+        return value if isinstance(value, (tuple, list)) else (value,)
+    if set(value) != set(names):
+        raise OnemlirError(f"an input must name {', '.join(map(repr, names))}; found {', '.join(map(repr, value))}")
+    return [value[name] for name in names]
+
+
+def _row(eager, session, label: str | None, values: Sequence, rtol: float, atol: float) -> Row:
+    leaves: list = []
+    flatten(list(values), lambda v: isinstance(v, Tensor) or hasattr(v, "__array__"), leaves)
+    arrays = [v._array if isinstance(v, Tensor) else np.asarray(v) for _, v in leaves]
+    name = label or ", ".join(_short({"": a}, "") if a.size <= 8 else f"{a.dtype}{a.shape}" for a in arrays)
     expected, first = _attempt(lambda: named_outputs(eager(*values)))
     got, second = _attempt(lambda: session(arrays))
     if expected is None or got is None:

@@ -218,6 +218,7 @@ class evaluation_mode:
     """Context in which the modules of a function are in evaluation mode; their modes come back at the end, also after an error."""
 
     def __init__(self, function: Callable):
+        function = getattr(function, "func", function)  # of a partial
         self.modules = [m for _, top in modules_of(function) for m in top.modules()] if isinstance(function, Module) else []
 
     def __enter__(self):

@@ -20,7 +20,7 @@ _LAZY = {
     "zeros_like": ".frontend.ops", "ones_like": ".frontend.ops", "full_like": ".frontend.ops", "arange": ".frontend.ops", "linspace": ".frontend.ops",
     "eye": ".frontend.ops", "rand": ".frontend.ops", "randn": ".frontend.ops", "randint": ".frontend.ops",
     "trace": ".traced", "Tracer": ".traced", "TracedModel": ".traced", "load": ".traced", "Session": ".traced", "from_onnx": ".traced",
-    "Axis": ".frontend.axis",
+    "Axis": ".frontend.axis", "compile_backend": ".frontend.torch.backend",
     **{name: ".dialect.dtypes" for name in ("float16", "float32", "float64", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")},
 }
 _MODULES = ("nn", "ops", "optim", "dialect", "lowering", "runtime", "frontend")

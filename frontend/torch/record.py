@@ -14,6 +14,7 @@ from ..recording import Recorder, recording
 from ..tracer import axes_by_input, check_axes, output_names
 from .arrays import shared_array
 from .outputs import plain_outputs
+from .programs import as_callable, is_script, run_program, script_parameter_names
 from .recording import TorchRecording, version_of
 from .tensor import RecordedTensor, value_of
 from .traced import TorchTracedModel
@@ -26,14 +27,15 @@ def record_torch(model: Callable, examples: Sequence, keywords: Mapping[str, Any
     """Record ``model(*examples, **keywords, **static)``; tensors among the examples and keywords are inputs."""
     if len(examples) == 1 and type(examples[0]) is tuple:
         examples = examples[0]
+    model = as_callable(model)
     recorder = Recorder(on_read)
     modules = modules_of(model)
     with evaluation_mode(modules), recording(recorder), torch.no_grad(), exporting():
         torch_recording = TorchRecording(recorder, named_state(modules))
         arguments, named = add_inputs(recorder, model, examples, keywords, axes)
-        with module_paths(recorder, modules), torch_recording.mode:
+        with module_paths(recorder, modules):
             try:
-                result = model(*arguments, **named, **static)
+                result = run_program(torch_recording, model, arguments, {**named, **static})
             except OnemlirError:
                 raise
             except Exception:  # it may follow from a stand-in of what is missing
@@ -82,6 +84,8 @@ def is_array(value) -> bool:
 
 def parameter_names(model: Callable, count: int) -> list[str]:
     """Names of the first `count` positional parameters of the function or the module's forward."""
+    if is_script(model):
+        return script_parameter_names(model, count)
     try:
         parameters = inspect.signature(getattr(model, "forward", model)).parameters.values()
     except (TypeError, ValueError):

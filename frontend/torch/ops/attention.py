@@ -87,3 +87,16 @@ def _merged_mask(attn_mask, padding, q, num_heads: int, single: bool, extra: int
 
 def _additive(mask, dtype):
     return ops.where(mask, as_dtype(float("-inf"), dtype), as_dtype(0.0, dtype)) if mask.dtype == bool else mask.astype(dtype)
+
+
+@handles("_native_multi_head_attention")
+def native_attention(query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias, mask=None, need_weights=True,
+                     average_attn_weights=True, mask_type=None):
+    """The fused form that TorchScript meets: (batch, length, width). mask_type 0: attention mask, 1: key padding mask."""
+    if mask is not None and mask_type not in (0, 1):
+        return NotImplemented
+    swap = lambda x: ops.swapaxes(x, 0, 1)
+    masks = {"attn_mask": mask} if mask_type == 0 else {"key_padding_mask": mask}
+    y, scores = multi_head_attention(swap(query), swap(key), swap(value), embed_dim, num_head, qkv_weight, qkv_bias, None, None, False, 0.0, proj_weight,
+                                     proj_bias, training=False, need_weights=need_weights, average_attn_weights=average_attn_weights, **masks)
+    return swap(y), scores if scores is not None else ops.zeros((0,))

@@ -17,7 +17,7 @@ PASSED = ("get:dtype", "get:device", "get:layout", "get:ndim", "get:requires_gra
           "get:is_hpu", "get:is_ipu", "get:is_maia", "get:names", "dim", "ndimension", "is_floating_point", "is_complex", "is_signed", "is_inference",
           "element_size", "is_conj", "is_neg", "is_same_size", "_is_view", "__hash__", "get_device", "data_ptr", "is_tensor", "is_distributed",
           "_is_zerotensor", "get:_backward_hooks", "is_pinned")
-NOTHING = ("get:grad", "get:grad_fn", "get:name", "set:grad", "set:requires_grad", "record_stream", "_assert_async", "_assert_scalar", "_assert_tensor_metadata",
+NOTHING = ("get:grad", "get:grad_fn", "get:name", "set:grad", "set:requires_grad", "record_stream", "_assert_scalar", "_assert_tensor_metadata",
            "sym_constrain_range", "sym_constrain_range_for_size", "aten._assert_scalar", "retain_grad")
 
 
@@ -179,3 +179,18 @@ def result_type(tensor1, tensor2):
 @handles("backward", kind="raw")
 def backward(recording, *args, **kwargs):
     raise TraceError(f"backward cannot be recorded: a recording is of inference, at {user_line()}")
+
+
+@handles("_assert", "_assert_async", "aten._assert_async.msg", kind="raw")
+def assert_(recording, condition, message="assertion failed", *rest):
+    """A condition on data is checked on every run; one on sizes follows the rule for decisions."""
+    if not isinstance(condition, torch.Tensor):
+        assert condition, message
+        return
+    value = value_of(recording.recorded(condition))
+    if value._node is None:
+        assert bool(value._array), message
+        return
+    recorder = recording.recorder
+    predicate = recorder.call("reshape", recorder.cast(recorder._as_node(value), bool), shape=())
+    recorder.call("guard", predicate, message=f"{message}, at {user_line()}", kind="GuardError")

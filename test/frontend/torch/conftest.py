@@ -26,7 +26,7 @@ def assert_agrees(model, examples, axes=None, others=(), compiled=False, rtol=1e
     """Record on `examples`; compare with torch on them and on each of `others` (tuples of tensors of other sizes)."""
     traced = om.trace(model, *examples, axes=axes, **options)
     run = (lambda arrays: list(traced.session().run(dict(zip(traced.input_names, arrays))).values())) if compiled else (lambda arrays: interpreted(traced, arrays))
-    if isinstance(model, torch.nn.Module):
+    if isinstance(model, torch.nn.Module) and model.training and not isinstance(model, torch.fx.GraphModule):
         model.eval()
     for inputs in (examples, *others):
         with torch.no_grad():

@@ -1,0 +1,61 @@
+"""The backend "onemlir" of torch.compile: inference graphs run as sessions; what cannot be recorded runs in torch, with a message."""
+from __future__ import annotations
+
+import warnings
+
+import torch
+
+from ...errors import OnemlirError
+
+
+def compile_backend(graph_module: torch.fx.GraphModule, example_inputs):
+    """For ``torch.compile(model, backend="onemlir")``: a function of the graph's inputs that gives its outputs."""
+    reason = unsuitable(graph_module, example_inputs)
+    if reason is None:
+        try:
+            return compiled(graph_module, example_inputs)
+        except OnemlirError as error:
+            reason = str(error)
+    warnings.warn(f"onemlir leaves this graph to torch: {reason}", stacklevel=2)
+    return graph_module.forward
+
+
+def unsuitable(graph_module, example_inputs) -> str | None:
+    """Why a graph is not for us, if it is not."""
+    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors_of(graph_module, example_inputs)):
+        return "it computes gradients; call the model under torch.no_grad()"
+    if any(not isinstance(t, torch.Tensor) for t in example_inputs):
+        return "it has symbolic sizes as inputs; use torch.compile(..., dynamic=False)"
+    return None
+
+
+def tensors_of(graph_module, example_inputs) -> list[torch.Tensor]:
+    return [*(t for t in example_inputs if isinstance(t, torch.Tensor)), *graph_module.parameters()]
+
+
+def compiled(graph_module, example_inputs):
+    """The graph recorded on zeros of the examples' shapes, with what it takes besides the weights as inputs."""
+    from ...traced import trace
+
+    is_weight = [isinstance(t, torch.nn.Parameter) for t in example_inputs]
+    weights = [t for t, known in zip(example_inputs, is_weight) if known]
+    examples = [torch.zeros(tuple(map(int, t.shape)), dtype=t.dtype) for t, known in zip(example_inputs, is_weight) if not known]
+
+    def program(*inputs):
+        rest, fixed = iter(inputs), iter(weights)
+        return graph_module(*(next(fixed) if known else next(rest) for known in is_weight))
+
+    traced = trace(program, *examples)
+    traced.check_weights()
+    session_model = traced
+
+    def run(*inputs):
+        return session_model(*(t for t, known in zip(inputs, is_weight) if not known))
+    return run
+
+
+def register() -> None:
+    """Make the backend known to torch.compile by its name."""
+    from torch._dynamo import register_backend
+
+    register_backend(compile_backend, name="onemlir")

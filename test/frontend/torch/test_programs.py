@@ -1,0 +1,99 @@
+"""TorchScript, ExportedPrograms and torch.compile graphs."""
+import pathlib
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import onemlir as om  # noqa: E402
+
+HERE = pathlib.Path(__file__).name
+BATCH = ("batch", None, None)
+
+
+class Network(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.recurrent = torch.nn.LSTM(3, 4, batch_first=True)
+        self.attention = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+        self.norm = torch.nn.LayerNorm(4)
+
+    def forward(self, x):
+        y, _ = self.recurrent(x)
+        z, _ = self.attention(y, y, y)
+        return self.norm(torch.nn.functional.gelu(y + z)).flatten(1)
+
+
+def scripted_power(x, n: int = 3):
+    y = x
+    for i in range(n):
+        y = y * x + i
+    if n > 2:
+        y = torch.relu(y)
+    else:
+        y = -y
+    return y.view(x.size(0), -1)
+
+
+def test_scripted_module(agrees):
+    torch.manual_seed(0)
+    traced = agrees(torch.jit.script(Network().eval()), (torch.randn(2, 5, 3),))
+    assert "attention.in_proj_weight" in traced.parameters
+
+
+def test_traced_module(agrees):
+    torch.manual_seed(0)
+    example = torch.randn(2, 5, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        script = torch.jit.trace(Network().eval(), example, check_trace=False)
+    traced = agrees(script, (example,))
+    assert HERE in traced.mlir(locations=True)
+
+
+def test_scripted_function(agrees):
+    function = torch.jit.script(scripted_power)
+    traced = agrees(function, (torch.randn(2, 3, 2),), BATCH, [(torch.randn(4, 3, 2),)])
+    assert f'{HERE}":{scripted_power.__code__.co_firstlineno + 3}' in traced.mlir(locations=True)
+
+
+def test_scripted_branch_on_data_is_refused():
+    @torch.jit.script
+    def branch(x):
+        if bool(x.sum() > 0):
+            x = x * 2
+        return x
+
+    with pytest.raises(om.TraceError, match=HERE):
+        om.trace(branch, torch.ones(2))
+
+
+def test_exported_program(agrees):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.LayerNorm(4)).eval()
+    batch = torch.export.Dim("batch", min=2)
+    program = torch.export.export(model, (torch.randn(2, 3),), dynamic_shapes=({0: batch},))
+    traced = agrees(program.module(), (torch.randn(2, 3),), (om.Axis("batch", min=2), None), [(torch.randn(5, 3),)])
+    direct = om.trace(program, torch.randn(2, 3), axes=(om.Axis("batch", min=2), None))
+    assert direct.mlir() == traced.mlir() and HERE in direct.mlir(locations=True)
+
+
+def test_compile_backend():
+    torch.manual_seed(0)
+    model = Network().eval()
+    compiled = torch.compile(model, backend=om.compile_backend, dynamic=False)
+    x = torch.randn(2, 5, 3)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        torch.testing.assert_close(compiled(x), model(x), rtol=1e-4, atol=1e-5)
+
+
+def test_compile_backend_falls_back_with_a_message():
+    compiled = torch.compile(lambda x: torch.fft.fft(x).real, backend=om.compile_backend)
+    with torch.no_grad(), pytest.warns(UserWarning, match="leaves this graph to torch"):
+        torch.testing.assert_close(compiled(torch.ones(4)), torch.tensor([4.0, 0, 0, 0]))
+    model = torch.nn.Linear(2, 2)
+    with pytest.warns(UserWarning, match="gradients"):
+        torch.compile(model, backend=om.compile_backend)(torch.ones(1, 2)).sum().backward()
+    assert model.weight.grad is not None

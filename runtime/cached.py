@@ -103,7 +103,6 @@ def load_code(header: dict, data: bytes) -> tuple[list[Compiled], dict[str, Any]
     from .pool import pool_functions
 
     loaded = LoadedObject(data)
-    loaded.data = data
     *addresses, free, release = loaded.addresses((*header["symbols"], *SUPPORT))
     messages = {int(code): Message(*message) for code, message in header["messages"].items()}
     pool = pool_functions if header["parallel"] else None

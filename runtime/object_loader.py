@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import pathlib
 import platform
+import sys
 from typing import Sequence
 
 from ..errors import CompileError
@@ -26,13 +27,31 @@ _SIGNATURES = {
 }
 
 
+_capsule_pointer = ctypes.PYFUNCTYPE(_P, _P, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, _P, ctypes.c_char_p, _P)(("PyCapsule_New", ctypes.pythonapi))
+
+
+@ctypes.PYFUNCTYPE(None, _P)
+def _dispose(capsule: int) -> None:
+    if not sys.is_finalizing():
+        _library().LLVMOrcDisposeLLJIT(_capsule_pointer(capsule, None))
+
+
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_dispose))  # capsules may go after this module
+
+
 class LoadedObject:
     """The code of an object file; it goes when this does."""
 
     def __init__(self, data: bytes):
+        self.data = data
         self._library = _library()
-        self._jit = _P()
-        self._call("LLVMOrcCreateLLJIT", ctypes.byref(self._jit), None)
+        created = _P()
+        self._call("LLVMOrcCreateLLJIT", ctypes.byref(created), None)
+        self._jit = created.value
+        # The collector calls the finalizers of objects in a cycle in any order, and those of sessions call the code. A capsule has none: it
+        # goes with the last reference, after them.
+        self._owner = _new_capsule(self._jit, None, ctypes.cast(_dispose, _P))
         dylib = self._library.LLVMOrcLLJITGetMainJITDylib(self._jit)
         generator = _P()
         prefix = self._library.LLVMOrcLLJITGetGlobalPrefix(self._jit)
@@ -57,11 +76,6 @@ class LoadedObject:
             self._call("LLVMOrcLLJITLookup", self._jit, ctypes.byref(address), name.encode())
             found.append(address.value)
         return found
-
-    def __del__(self):
-        if getattr(self, "_jit", None):
-            self._library.LLVMOrcDisposeLLJIT(self._jit)
-            self._jit = None
 
 
 @functools.cache

@@ -107,3 +107,27 @@ def compile_model(
 def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all entries.")] = False) -> None:
     """List the compile cache, or clear it."""
     _command("cache").run(clear)
+
+
+@app.command()
+def reduce(
+    file: Annotated[str, typer.Argument(help="A .mlir file on which the command fails.")],
+    command: Annotated[str, typer.Option("--test", help="Shell command that fails; {} stands for the file, which is appended without.")],
+    output: Annotated[Optional[str], typer.Option("--output", "-o", help="The file to write; standard output without.")] = None,
+    message: Annotated[Optional[str], typer.Option(help="Text that the command's output must contain.")] = None,
+    seconds: Annotated[float, typer.Option(help="Time after which the command counts as not failing.")] = 60,
+) -> None:
+    """Shrink a failing module while a command keeps failing on it."""
+    _command("reduce").run(file, command, output, message, seconds)
+
+
+@app.command()
+def bisect(
+    model: Model,
+    inputs: Annotated[Optional[str], typer.Option("--input", "-i", help="A .npz file with arrays by input name; random without.")] = None,
+    sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis for random inputs: batch=8.")] = None,
+    rtol: Annotated[float, typer.Option(help="Relative tolerance.")] = 1e-3,
+    atol: Annotated[float, typer.Option(help="Absolute tolerance.")] = 1e-5,
+) -> None:
+    """Find the pass that changes the numbers: each stage against the reference."""
+    _command("bisect").run(model, inputs, sizes or [], rtol, atol)

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import io
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Callable
 
@@ -150,6 +152,22 @@ STAGES = (
 )
 
 
+# The passes without which there is no code; the others may be left out one by one.
+NECESSARY = frozenset({"om-decompose", "om-to-linalg", "om-bufferize", "om-plan-memory", "om-linalg-to-loops", "om-expand-math", "om-to-llvm"})
+
+_LIMIT: ContextVar[int | None] = ContextVar("optional passes", default=None)
+
+
+@contextmanager
+def first_optional_passes(count: int):
+    """Inside the block, `lower` runs the first `count` optional passes and all necessary ones: for finding the pass that is wrong."""
+    token = _LIMIT.set(count)
+    try:
+        yield
+    finally:
+        _LIMIT.reset(token)
+
+
 def passes_of(stage: Stage) -> list[Step]:
     """The stage's passes with those that others registered next to them."""
     steps: list[Step] = []
@@ -179,8 +197,13 @@ def lower(program: Program, until: str = "llvm", observe: Callable[[str, ir.Modu
     known_passes()
     original = getattr(program, "program", program).module
     module, done = copy_module(original), []
+    allowed = _LIMIT.get()
     for stage in STAGES[:names.index(until) + 1]:
         for step in passes_of(stage):
+            if allowed is not None and step.name not in NECESSARY:
+                allowed -= 1
+                if allowed < 0:
+                    continue
             done.append(step.text)
             try:
                 run_step(module, step)

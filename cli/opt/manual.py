@@ -12,7 +12,7 @@ usage: onemlir-opt [options] [file]      reads standard input without a file (or
 Every pass is an option of its own, with its options as --name="option=value option=value"; passes run in the order given.
 Without passes the input is parsed, verified and printed.
 """
-DIALECTS = ("acc", "affine", "amdgpu", "arith", "arm-neon", "arm-sme", "arm-sve", "async", "bufferization", "emitc", "gpu", "linalg", "llvm", "math", "memref",
+DIALECTS = ("acc", "affine", "amdgpu", "arith", "arm-neon", "arm-sme", "arm-sve", "async", "emitc", "gpu", "linalg", "llvm", "math", "memref",
             "ml-program", "mpi", "nvgpu", "nvvm", "omp", "quant", "scf", "shape", "shard", "sparse", "spirv", "tensor", "tosa", "transform", "vector", "xegpu")
 
 
@@ -26,8 +26,9 @@ def group_of(name: str) -> str:
     """The heading under which an upstream pass is listed."""
     if name.startswith("convert-") or "-to-" in name:
         return "conversion"
-    plain = name.removeprefix("one-shot-")
-    return next((dialect for dialect in DIALECTS if plain.startswith(dialect)), "general")
+    if "buffer" in name:
+        return "bufferization"
+    return next((dialect for dialect in DIALECTS if name.startswith(dialect)), "general")
 
 
 def help_text() -> str:

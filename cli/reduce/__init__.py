@@ -1,0 +1,26 @@
+"""`onemlir reduce`: make a failing module small while a command keeps failing on it. Delta debugging on results, ops, arguments and sizes."""
+from __future__ import annotations
+
+import pathlib
+
+from rich.console import Console
+
+from ...errors import OnemlirError
+from .criterion import Criterion
+from .search import reduce_text
+
+
+def run(file: str, command: str, output: str | None, message: str | None, seconds: float) -> None:
+    path = pathlib.Path(file)
+    text = path.read_text(encoding="utf-8")
+    criterion = Criterion(command, message, seconds)
+    if not criterion.start(text):
+        wanted = f" with {message!r} in its output" if message else ""
+        raise OnemlirError(f"the command does not fail on {file}{wanted}: {criterion.filled(path)}")
+    console = Console(stderr=True)
+    reduced = criterion.header + reduce_text(text.removeprefix(criterion.header), criterion, lambda what, size: console.print(f"{what}: {size} operations", style="dim"))
+    if output:
+        pathlib.Path(output).write_text(reduced, encoding="utf-8")
+        console.print(f"{output}: {len(text.splitlines())} lines became {len(reduced.splitlines())} in {criterion.runs} runs")
+    else:
+        print(reduced, end="")

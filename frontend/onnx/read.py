@@ -17,7 +17,7 @@ from ..recording import recording
 from ..tensor import Tensor
 from . import families  # noqa: F401  registers the readers
 from .functions import FunctionTable
-from .graph import GraphReader, located, needed
+from .graph import GraphReader, located, MALFORMED, needed
 from .narrow import NARROW
 from .recorder import anonymous_axis, ModelRecorder, NeedsConstant
 from .tensors import element_dtype
@@ -57,6 +57,13 @@ def read_onnx(model, constants: Mapping[str, np.ndarray] | None = None, shapes: 
     ``name_0``, ``name_1``, … Raises FormatError for a damaged model, UnsupportedOpError for what cannot be read.
     """
     proto, folder = load_model(model)
+    try:
+        return _read(proto, folder, constants or {}, shapes or {}, lengths or {})
+    except MALFORMED as error:  # fields that are no text, for instance
+        raise FormatError(f"the model cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _read(proto: onnx.ModelProto, folder, constants: Mapping, shapes: Mapping, lengths: Mapping) -> Program:
     versions, functions = imports(proto.opset_import), FunctionTable(proto.functions)
     _check_versions(proto, versions)
     graph = proto.graph
@@ -68,7 +75,7 @@ def read_onnx(model, constants: Mapping[str, np.ndarray] | None = None, shapes: 
     with recording(recorder):
         reader = GraphReader(recorder, functions, versions, folder)
         reader.initializers(graph)
-        _Inputs(reader, constants or {}, shapes or {}, lengths or {}).define(graph)
+        _Inputs(reader, constants, shapes, lengths).define(graph)
         values = reader.run(graph.node, outputs)
         recorder.where = "the outputs"
         named, structure = _outputs(outputs, values)

@@ -79,6 +79,11 @@ def from_weights_alone(value) -> bool:
     return True
 
 
+def size_advice(what: str) -> str:
+    """The same for a size."""
+    return ("ops.sym_min and ops.sym_max keep a size symbolic; " if what in ("<", ">", "<=", ">=") else "") + advice_for(what)
+
+
 # Values.
 def read_value(recorder, tensor: Tensor, what: str) -> np.ndarray:
     """The example's value of a recorded tensor, frozen or guarded. TraceError by default, and in the body of control flow."""
@@ -172,7 +177,7 @@ def read_size(recorder, what: str, answer: Callable, condition: Callable):
     if recorder.on_read == "error":
         condition_now = condition(answer())
         recorder.refuse(f"{what} of the symbolic size {next(size for size in condition_now[1:] if isinstance(size, Dim))}",
-                        f"in the example {condition_text(*condition_now)}; the recording would be right for such sizes alone: {advice_for(what)}. "
+                        f"in the example {condition_text(*condition_now)}; the recording would be right for such sizes alone: {size_advice(what)}. "
                         "An axis without a name has a fixed size")
     replayed = recorder.answers.replay is not None
     value = recorder.answers.next(f"{what} of a size") if replayed else recorder.answers.add(f"{what} of a size", answer())

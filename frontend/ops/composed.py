@@ -19,3 +19,4 @@ from .space_depth import *  # noqa: F401,F403
 from .triangular import *  # noqa: F401,F403
 from .selection import *  # noqa: F401,F403
 from .resampling import *  # noqa: F401,F403
+from .sizes import *  # noqa: F401,F403

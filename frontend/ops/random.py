@@ -14,7 +14,7 @@ from .declared import as_tensor
 
 __all__ = ["bernoulli", "dropout", "normal", "rand", "rand_like", "randint", "randn", "randn_like", "randperm", "uniform"]
 
-_ADVICE = "random numbers have no place in a recording: draw them outside and make them an input"
+_ADVICE = "these random numbers would be constants of the recording: draw them outside and make them an input, or use ops.random_* with a key"
 _DROPOUT_ADVICE = ("in training it is random: record in evaluation mode, as Module.trace does, or pass training=False; om.jit and om.grad draw "
                    "new numbers at each call")
 

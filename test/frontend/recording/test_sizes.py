@@ -50,6 +50,10 @@ def last_and_rest(x):
     return ops.concat([x[:, -1:], x[:, :-1]], axis=1)
 
 
+def window_of_at_most_four(x):
+    return x[:, :ops.sym_min(x.shape[1], 4)] * (1 / ops.sym_max(x.shape[0], 1))
+
+
 def mean_by_size(x):
     batch, time = x.shape
     return x.sum(axis=1) / time + (batch * 2 - batch) * 1.0
@@ -65,6 +69,7 @@ def numpy_of(function):
         merged_and_split: lambda x: 3 * x,
         windows: lambda x: x[:, 1:] - x[:, :-1] + x[:, :-1],
         last_and_rest: lambda x: np.roll(x, 1, 1),
+        window_of_at_most_four: lambda x: x[:, :4] / np.float32(len(x)),
         mean_by_size: lambda x: x.sum(1) / np.float32(x.shape[1]) + np.float32(len(x)),
     }[function]
 
@@ -74,7 +79,8 @@ def _softmax(x):
     return e / e.sum(-1, keepdims=True)
 
 
-@pytest.mark.parametrize("function", [flat, halves, to_a_multiple, causal, merged_and_split, windows, last_and_rest, mean_by_size])
+@pytest.mark.parametrize("function", [flat, halves, to_a_multiple, causal, merged_and_split, windows, last_and_rest,
+                                      window_of_at_most_four, mean_by_size])
 def test_what_stays_symbolic(function, interpret):
     traced = om.trace(function, om.ones((2, 6)), axes=("batch", "time"))
     assert not any("?" in str(size) for spec in traced.outputs for size in spec.shape)

@@ -102,6 +102,29 @@ def test_shared_weights_and_modules_called_several_times(interpret):
     np.testing.assert_allclose(interpret(traced, X)[0], model(om.tensor(X)).numpy(), rtol=1e-5)
 
 
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(np.arange(9, dtype=np.float32).reshape(3, 3))
+        self.scale = nn.Parameter(np.float32(2))
+
+    def forward(self, x):
+        weight = ops.transpose(self.weight * 2) / self.scale
+        return x @ weight if self.scale * 3 > 1 else x
+
+
+def test_what_follows_from_weights_alone_is_read_and_keeps_their_names(interpret):
+    model = Scaled()
+    traced = model.trace(om.tensor(X))
+    assert sorted(traced.parameters) == ["scale", "weight"]
+    np.testing.assert_allclose(interpret(traced, X)[0], model(om.tensor(X)).numpy(), rtol=1e-6)
+    assert any(a["kind"] == "weights" and "scale" in a["text"] and "test_structure.py" in a["line"] for a in traced.assumptions)
+    with om.no_grad():
+        model.scale[...] = 0.1
+    with pytest.raises(om.OnemlirError, match="scale"):
+        traced.session()
+
+
 def test_closures_and_methods(interpret):
     layer = nn.Linear(3, 2)
     traced = om.trace(lambda x: layer(x) + layer(x * 2), om.tensor(X))

@@ -10,6 +10,13 @@ from .. import errors
 from .symbolic import evaluate, Size
 
 
+class Blank(str):
+    """Words that stand in a message for a value that is not known, whatever its format."""
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+
 class StatusWord(int):
     """A 64-bit word. In a message, ``{found}`` shows the integer, ``{found:f64}`` the float with these bits, ``{found:bool}`` True or False."""
 

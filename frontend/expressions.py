@@ -24,11 +24,23 @@ def expression(recorder, value: ir.Value, depth: int = DEPTH) -> str:
         return op.attributes["name"] if name == "parameter" else _literal(op.attributes["value"])
     if name in TRANSPARENT:
         return expression(recorder, op.operands[0], depth)
+    if name == "slice":
+        return f"{expression(recorder, op.operands[0], depth)}[{', '.join(_taken(op, axis) for axis in range(len(op.attributes['starts'])))}]"
     operands = [expression(recorder, v, depth - 1) if depth else "..." for v in op.operands if v is not None]
     if name in INFIX and len(operands) == 2:
         text = f"{operands[0]} {INFIX[name]} {operands[1]}"
         return text if depth == DEPTH else f"({text})"
     return f"{name}({', '.join(operands)})"
+
+
+def _taken(op, axis: int) -> str:
+    """What a slice takes of one axis, as an index."""
+    start, count, step = (op.attributes[name][axis] for name in ("starts", "shape", "steps"))
+    if (start, step) == (0, 1) and count != 1:
+        return ":" if count < 0 else f":{count}"
+    if start < 0 or count < 0:
+        return "..."
+    return str(start) if count == 1 else f"{start}:{start + count * step}:{step}"
 
 
 def _argument(recorder, value: ir.Value) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
+from ...dialect.status import Blank
 from ..specs import Message, Spec
 from .binding import dlpack_dtype
 from .calls import NO_MEMORY, NO_WEIGHTS, OLD_PROCESSOR
@@ -14,7 +15,7 @@ DESCRIPTOR_VERSION = 1
 
 def fixed_text(message: Message) -> str:
     """A message without the values of a run, which stand in the detail record."""
-    return message.text.format(found="<found>", expected="<expected>", index="<index>")
+    return message.text.format(found=Blank("<found>"), expected=Blank("<expected>"), index=Blank("<index>"))
 
 
 def error_function(name: str, constants: Constants, messages: Mapping[int, Message], processors: str) -> str:

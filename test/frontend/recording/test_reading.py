@@ -93,6 +93,17 @@ def test_a_guard_names_expression_and_both_values_and_the_session_goes_on():
     assert np.array_equal(session(x, np.array(5)), x * 8 + 6)
 
 
+def test_guards_in_a_compiled_library(tmp_path):
+    def function(x):
+        return x * float(x[0]) if x.sum() > 0 and x.shape[0] > 2 else x
+
+    library = om.Session(om.trace(function, om.ones((3,)), axes=("n",), on_read="guard").compile(tmp_path / "m.so"))
+    assert library(np.array([1, 1, 5], np.float32)).tolist() == [1, 1, 5]
+    for x, words in [([1, -2, 0], "found False, expected True"), ([2, 1, 1], r"float\(input\[0\]\).*found 2, expected 1"), ([1, 2], "n >= 3; found 2")]:
+        with pytest.raises(om.GuardError, match=words + ".*test_reading.py"):
+            library(np.array(x, np.float32))
+
+
 def test_a_guard_on_a_float_allows_for_rounding_alone():
     session = om.trace(lambda x: x * float(ops.mean(x)), om.tensor(np.linspace(0, 1, 1001, dtype=np.float32)), on_read="guard").session()
     x = np.linspace(0, 1, 1001, dtype=np.float32)

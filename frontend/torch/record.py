@@ -33,7 +33,7 @@ def record_torch(model: Callable, examples: Sequence, keywords: Mapping[str, Any
     with evaluation_mode(modules), recording(recorder), torch.no_grad(), exporting():
         torch_recording = TorchRecording(recorder, named_state(modules))
         arguments, named = add_inputs(recorder, model, examples, keywords, axes)
-        with module_paths(recorder, modules):
+        with module_paths(recorder, modules), unchanged_state(modules):
             try:
                 result = run_program(torch_recording, model, arguments, {**named, **static})
             except OnemlirError:
@@ -133,6 +133,27 @@ def evaluation_mode(modules) -> Iterator[None]:
         for m, training in before:
             if training:
                 m.training = True
+
+
+@contextlib.contextmanager
+def unchanged_state(modules) -> Iterator[None]:
+    """TraceError when the program has put a recorded tensor into a module; what was there before comes back in any case."""
+    tables = [(f"{prefix}.{path}".strip("."), table) for prefix, top in modules for path, m in top.named_modules()
+              for table in (m.__dict__, m._parameters, m._buffers)]
+    before = [dict(table) for _, table in tables]
+    changed = []
+    try:
+        yield
+    finally:
+        for (path, table), old in zip(tables, before):
+            for name in [n for n, value in table.items() if isinstance(value, RecordedTensor) and value is not old.get(n)]:
+                changed.append(f"{path}.{name}".strip("."))
+                table.update({name: old[name]} if name in old else {})
+                if name not in old:
+                    del table[name]
+    if changed:
+        raise TraceError(f"the program keeps a recorded tensor in the module, as {', '.join(map(repr, changed))}, at {locations.user_line()}\n"
+                         "  a recording has no state: return the new value as an output")
 
 
 @contextlib.contextmanager

@@ -223,3 +223,20 @@ def _seconds(function) -> float:
     start = time.perf_counter()
     function()
     return time.perf_counter() - start
+
+
+def test_a_scan_is_stacked_by_the_loop_of_onnx(tmp_path, export):
+    import onnx
+
+    traced = om.trace(lambda xs: ops.scan(lambda c, x: (c + x.sum(), (x * c, x)), om.tensor(1.0), xs), om.zeros((4, 2)), axes=("time", None))
+    xs = np.arange(10, dtype=np.float32).reshape(5, 2)
+    last, products, same = export(traced, tmp_path / "m.onnx", xs)
+    sums = np.concatenate([[1], 1 + np.cumsum(xs.sum(1))]).astype(np.float32)
+    np.testing.assert_array_equal(last, sums[-1])
+    np.testing.assert_array_equal(products, xs * sums[:-1, None])
+    np.testing.assert_array_equal(same, xs)
+    loop, = [node for node in onnx.load(tmp_path / "m.onnx").graph.node if node.op_type == "Loop"]
+    body = loop.attribute[0].g
+    assert len(loop.input) == 3 and len(loop.output) == 3 and not any(node.op_type.startswith("Scatter") for node in body.node)
+    read = om.from_onnx(tmp_path / "m.onnx").session()
+    np.testing.assert_array_equal(list(read.run({"input": xs}).values())[1], products)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import pathlib
+from types import MappingProxyType
 from typing import Mapping, Sequence as Seq
 
 import numpy as np
@@ -66,15 +67,18 @@ class GraphReader:
         reader.scope = Scope(self.scope if versions is None else None)
         return reader
 
-    def initializers(self, graph: onnx.GraphProto) -> None:
-        """Define the names of the graph's constants."""
+    def initializers(self, graph: onnx.GraphProto, weights: Mapping[int, memoryview] = MappingProxyType({})) -> None:
+        """Define the names of the graph's constants. `weights`: the data of those whose message does not hold it, by number."""
         if graph.sparse_initializer:
             raise UnsupportedOpError(f"the graph '{graph.name}' has sparse initializers")
-        for tensor in graph.initializer:
+        for number, tensor in enumerate(graph.initializer):
             if tensor.data_type == onnx.TensorProto.STRING:
                 continue
             narrow = tensor.data_type in NARROW and tensor.data_location != onnx.TensorProto.EXTERNAL
-            value = self.constants.named(self.prefix + tensor.name, stored_tensor(tensor) if narrow else array_of(tensor, self.folder))
+            if narrow and number in weights:
+                tensor.raw_data = bytes(weights[number])
+            array = stored_tensor(tensor) if narrow else array_of(tensor, self.folder, weights.get(number))
+            value = self.constants.named(self.prefix + tensor.name, array)
             value.narrow = tensor.data_type if narrow else None
             self.scope.define(tensor.name, value)
 

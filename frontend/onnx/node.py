@@ -82,7 +82,7 @@ class OnnxNode:
         if value.array is None:
             raise NeedsConstant(f"input {number} ('{self.proto.input[number]}') must be known when the model is read, but it "
                                 f"{'depends on ' + ', '.join(sorted(value.depends)) if value.depends else 'is computed'}; "
-                                "inputs can be fixed with constants={name: array}", value.depends)
+                                "inputs can be fixed with constants={name: array}, their sizes with shapes={name: sizes}", value.depends)
         return value.array
 
     def ints(self, number: int) -> list[int]:

@@ -23,6 +23,7 @@ from .recorder import anonymous_axis, ModelRecorder, NeedsConstant
 from .tensors import element_dtype
 from .unsupported import check_supported, imports
 from .values import Missing, Sequence, Value
+from .weights_in_file import without_weights
 
 
 def load_model(model) -> tuple[onnx.ModelProto, pathlib.Path | None]:
@@ -32,12 +33,27 @@ def load_model(model) -> tuple[onnx.ModelProto, pathlib.Path | None]:
             raise FormatError("the ModelProto has no graph")
         return model, None
     if isinstance(model, (bytes, bytearray, memoryview)):
-        data, folder, what = bytes(model), None, "the bytes"
-    elif isinstance(model, (str, os.PathLike)):
+        return _parsed(bytes(model), "the bytes"), None
+    if isinstance(model, (str, os.PathLike)):
         path = pathlib.Path(model)
-        data, folder, what = path.read_bytes(), path.parent, f"'{path}'"
-    else:
-        raise FormatError(f"an ONNX model is a path, bytes or a ModelProto, found {type(model).__name__}")
+        return _parsed(path.read_bytes(), f"'{path}'"), path.parent
+    raise FormatError(f"an ONNX model is a path, bytes or a ModelProto, found {type(model).__name__}")
+
+
+def load_mapped(path: pathlib.Path) -> tuple[onnx.ModelProto, dict[int, memoryview]]:
+    """The message of a file without its weights, and these by the number of the initializer, in the mapped file."""
+    if path.stat().st_size:
+        data = memoryview(np.memmap(path, np.uint8, "r"))
+        try:
+            rest, weights = without_weights(data)
+            del data
+            return _parsed(rest, f"'{path}'"), weights
+        except (ValueError, IndexError):
+            pass  # the parser says what is wrong
+    return _parsed(path.read_bytes(), f"'{path}'"), {}
+
+
+def _parsed(data: bytes, what: str) -> onnx.ModelProto:
     proto = onnx.ModelProto()
     try:
         proto.ParseFromString(data)
@@ -45,7 +61,7 @@ def load_model(model) -> tuple[onnx.ModelProto, pathlib.Path | None]:
         raise FormatError(f"{what} is no ONNX model, or is truncated: {error}") from None
     if not proto.HasField("graph"):
         raise FormatError(f"{what} has no graph: it is no ONNX model, or is truncated")
-    return proto, folder
+    return proto
 
 
 def read_onnx(model, constants: Mapping[str, np.ndarray] | None = None, shapes: Mapping[str, tuple] | None = None,
@@ -56,14 +72,19 @@ def read_onnx(model, constants: Mapping[str, np.ndarray] | None = None, shapes: 
     shapes: sizes of inputs, in place of what the model says. lengths: how many elements inputs that are sequences have; they become inputs
     ``name_0``, ``name_1``, … Raises FormatError for a damaged model, UnsupportedOpError for what cannot be read.
     """
-    proto, folder = load_model(model)
+    weights: Mapping[int, memoryview] = {}
+    if isinstance(model, (str, os.PathLike)):
+        folder = pathlib.Path(model).parent
+        proto, weights = load_mapped(pathlib.Path(model))
+    else:
+        proto, folder = load_model(model)
     try:
-        return _read(proto, folder, constants or {}, shapes or {}, lengths or {})
+        return _read(proto, folder, weights, constants or {}, shapes or {}, lengths or {})
     except MALFORMED as error:  # fields that are no text, for instance
         raise FormatError(f"the model cannot be read: {type(error).__name__}: {error}") from error
 
 
-def _read(proto: onnx.ModelProto, folder, constants: Mapping, shapes: Mapping, lengths: Mapping) -> Program:
+def _read(proto: onnx.ModelProto, folder, weights: Mapping, constants: Mapping, shapes: Mapping, lengths: Mapping) -> Program:
     versions, functions = imports(proto.opset_import), FunctionTable(proto.functions)
     _check_versions(proto, versions)
     graph = proto.graph
@@ -74,7 +95,7 @@ def _read(proto: onnx.ModelProto, folder, constants: Mapping, shapes: Mapping, l
     recorder = ModelRecorder()
     with recording(recorder):
         reader = GraphReader(recorder, functions, versions, folder)
-        reader.initializers(graph)
+        reader.initializers(graph, weights)
         _Inputs(reader, constants, shapes, lengths).define(graph)
         values = reader.run(graph.node, outputs)
         recorder.where = "the outputs"

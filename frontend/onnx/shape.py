@@ -167,7 +167,7 @@ def _sliced(node, starts, ends, axes, steps):
     return om.slice(node.tensor(0), starts=tuple(firsts), shape=tuple(shape), steps=tuple(strides))
 
 
-FAR = 1 << 30  # bounds beyond stand for an end of the axis
+FAR = 10**9  # bounds from here on stand for an end of the axis: so exporters write them
 
 
 def _bound(value):

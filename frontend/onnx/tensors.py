@@ -34,8 +34,8 @@ def element_dtype(number: int, what: str) -> np.dtype:
     return DTYPES[number]
 
 
-def array_of(tensor: TensorProto, folder: pathlib.Path | None) -> np.ndarray:
-    """The array of a TensorProto. FormatError for sizes that do not fit its data."""
+def array_of(tensor: TensorProto, folder: pathlib.Path | None, data: memoryview | None = None) -> np.ndarray:
+    """The array of a TensorProto. `data`: its raw_data, where that lies outside of it. FormatError for sizes that do not fit the data."""
     what = f"the tensor '{tensor.name}'"
     dtype = element_dtype(tensor.data_type, what)
     shape = tuple(tensor.dims)
@@ -45,6 +45,8 @@ def array_of(tensor: TensorProto, folder: pathlib.Path | None) -> np.ndarray:
         raise FormatError(f"{what} has a shape beyond any memory: {shape}")
     if tensor.data_location == TensorProto.EXTERNAL:
         return _external(tensor, what, dtype, shape, folder)
+    if data is not None:
+        return _raw(data, what, dtype, shape)
     if tensor.HasField("raw_data"):
         return _raw(tensor.raw_data, what, dtype, shape)
     return _typed(tensor, what, dtype, shape)

@@ -96,6 +96,28 @@ def test_weights_keep_their_names_and_are_not_copied():
     assert not traced.parameters["layer.weight"].flags.owndata
 
 
+def test_weights_of_a_file_stay_in_it(tmp_path):
+    """Mapped, whatever their place in the file; the values are those that onnxruntime sees."""
+    constants = {"w": normal(64, 32), "v": normal(32, 48), "small": normal(48)}
+    proto = model([node("MatMul", "x w", "t"), node("MatMul", "t v", "u"), node("Add", "u small", "y")], [value("x", [2, 64])], [value("y", [2, 48])], constants)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    traced = om.from_onnx(path)
+    for name in ("w", "v"):
+        base = traced.parameters[name]
+        while isinstance(base, np.ndarray) and base.base is not None and not isinstance(base, np.memmap):
+            base = base.base
+        assert not isinstance(base, bytes)
+        np.testing.assert_array_equal(traced.parameters[name], constants[name])
+    x = normal(2, 64)
+    np.testing.assert_allclose(traced.session()(x), (x @ constants["w"]) @ constants["v"] + constants["small"], rtol=1e-3, atol=1e-4)
+    cut = path.read_bytes()
+    for size in (len(cut) - 1, len(cut) // 2, 100, 1, 0):
+        path.write_bytes(cut[:size])
+        with pytest.raises(om.FormatError):
+            om.from_onnx(path)
+
+
 def external(folder, weight, location="weights.bin", offset=0, length=None):
     proto = model([node("MatMul", "x w", "y")], [value("x", [2, 64])], [value("y", [2, 64])], {"w": weight})
     tensor = proto.graph.initializer[0]

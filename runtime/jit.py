@@ -150,18 +150,25 @@ def run_prepare(program, compiled: Compiled, entries: dict[str, list], threads: 
     """The results of @prepare, 64-byte aligned."""
     outputs = [Spec(str(i), shape, dtype) for i, (shape, dtype) in enumerate(entries["results"])]
     session = Session(compiled, [], outputs, [weight(program, name) for name in entries["prepare"]], threads=threads, structure=list)
-    return [aligned(array) for array in session()]
+    session.allocate = aligned_empty
+    return session()
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
     """The array in memory that starts at a multiple of 64 bytes."""
     if array.ctypes.data % ALIGNMENT == 0:
         return array
-    memory = np.empty(array.nbytes + ALIGNMENT, np.uint8)
-    offset = -memory.ctypes.data % ALIGNMENT
-    result = memory[offset:offset + array.nbytes].view(array.dtype).reshape(array.shape)
+    result = aligned_empty(array.shape, array.dtype)
     result[...] = array
     return result
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A new array in memory that starts at a multiple of 64 bytes."""
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    offset = -memory.ctypes.data % ALIGNMENT
+    return memory[offset:offset + size].view(dtype).reshape(shape)
 
 
 def weight(program, name: str) -> np.ndarray:

@@ -28,6 +28,10 @@ class Codes:
 
     messages: dict[int, Message] = field(default_factory=dict)
 
+    def of(self, error: str, text: str) -> int:
+        """The code of a message, a new one unless it has one."""
+        return next((code for code, m in self.messages.items() if m == Message(error, text)), None) or self.add(error, text)
+
     def add(self, error: str, text: str) -> int:
         code = max(self.messages, default=0) + 1
         self.messages[code] = Message(error, text)
@@ -204,7 +208,7 @@ class Binding:
 
     def _not_negative(self, code: Function, spec: Spec, axis: int, value: str) -> None:
         if not value.isdigit():
-            number = self.codes.add("ShapeError", f"axis {axis} of output '{spec.name}' would be negative: the inputs are too small")
+            number = self.codes.of("ShapeError", f"axis {axis} of output '{spec.name}' would be negative: the inputs are too small")
             code.require(code.value(f"icmp sge i64 {value}, 0"), number, value, "0", axis)
 
     def output_sizes(self) -> str:

@@ -9,7 +9,7 @@ from .emitter import Function
 CONTEXT_WORDS = 16
 PARALLEL_FOR, POOL, THREADS, MEMORY_LIMIT = 0, 1, 2, 5
 STATUS_WORDS = 4
-NO_MEMORY, OLD_PROCESSOR, NO_WEIGHTS = -1, -2, -3
+NO_MEMORY, OLD_PROCESSOR, NO_WEIGHTS, NO_OUTPUT = -1, -2, -3, -4
 
 
 def level_function(number: int, offsets: Sequence[int], inputs: Sequence[Spec], outputs: Sequence[Spec], sizes: int) -> str:

@@ -22,7 +22,7 @@ def archive(object_file: pathlib.Path, path: pathlib.Path) -> None:
 
 def shared_library(object_file: pathlib.Path, path: pathlib.Path, machine: Machine, exported: list[str], threads: bool) -> None:
     """threads: the library's own threads sleep in its code, so that it stays in memory once loaded."""
-    arguments = ["-shared", str(object_file), "-o", str(path)]
+    arguments = ["-shared", "-s", str(object_file), "-o", str(path)]
     if machine.system == "darwin":
         arguments += [f"-Wl,-install_name,@rpath/{path.name}", "-Wl,-dead_strip"]
     else:
@@ -33,7 +33,7 @@ def shared_library(object_file: pathlib.Path, path: pathlib.Path, machine: Machi
 
 def executable(object_file: pathlib.Path, main: pathlib.Path, header: pathlib.Path, path: pathlib.Path, machine: Machine, name: str) -> None:
     """The object with the C program that reads and writes arrays."""
-    flags = ["-O2", f"-DMODEL_HEADER=\"{header.name}\"", f"-DMODEL={name}", f"-I{header.parent}"]
+    flags = ["-O2", "-s", f"-DMODEL_HEADER=\"{header.name}\"", f"-DMODEL={name}", f"-I{header.parent}"]
     _run([*linker(machine), *flags, str(main), str(object_file), "-o", str(path), "-lm", "-lpthread"])
 
 

@@ -8,6 +8,8 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...errors import CompileError
 from ..cached import registered_here
 from ..isolation import isolated_compile, Limits
@@ -83,13 +85,13 @@ class Library:
         self.inputs, self.outputs = specs(self.program)
         self.levels = [compile_level(self.program, self.machine, number) for number in range(len(self.machine.levels))]
         self.weight_file = write_weights(self.folder / "weights.bin", [level.parameters for level in self.levels])
+        for level in self.levels:
+            level.parameters = [without_memory(array) for array in level.parameters]
         if self.weight_file.size > LARGEST_INSIDE and self.beside is None:
             self.beside = path.with_suffix(".weights")
         exported, text = self.interface()
         built = self.folder / f"{self.name}.o"
         object_file(built, self.folder, self.machine, text, self.levels, self.parallel, exported, self._embedded())
-        for level in self.levels:
-            level.parameters.clear()
         header_file = self.folder / f"{self.name}.h"
         header_file.write_text(header_text(self.name, version, self.inputs, self.outputs, self.beside.name if self.beside else None))
         self._place(path, kind, built, header_file, exported)
@@ -156,6 +158,11 @@ class Library:
         beside = {"file": self.beside.name, "size": self.weight_file.size, "sha256": self.weight_file.digest} if self.beside else None
         levels = [(level.level.cpu, offsets, level.parameters) for level, offsets in zip(self.levels, self.weight_file.offsets)]
         return metadata(self.name, self.version, self.inputs, self.outputs, codes.messages, self.program.structure, levels, self.threads, beside)
+
+
+def without_memory(array: np.ndarray) -> np.ndarray:
+    """An array of the same shape and dtype that holds one element."""
+    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
 def replace(source: pathlib.Path, destination: pathlib.Path) -> None:

@@ -7,7 +7,7 @@ from typing import Mapping, Sequence
 from ...dialect.status import Blank
 from ..specs import Message, Spec
 from .binding import dlpack_dtype
-from .calls import NO_MEMORY, NO_WEIGHTS, OLD_PROCESSOR
+from .calls import NO_MEMORY, NO_OUTPUT, NO_WEIGHTS, OLD_PROCESSOR
 from .emitter import Constants
 
 DESCRIPTOR_VERSION = 1
@@ -25,6 +25,7 @@ def error_function(name: str, constants: Constants, messages: Mapping[int, Messa
     special = {
         NO_MEMORY: "not enough memory", OLD_PROCESSOR: f"this processor lacks instructions that the library was compiled for ({processors})",
         NO_WEIGHTS: "the weights of this library are in a file beside it: map the file and hand it in with the options",
+        NO_OUTPUT: "the model has no output of this number",
     }  # fmt: skip
     cases = " ".join(f"i32 {code}, label %case{-code}" for code in special)
     returned = "\n".join(f"case{-code}:\n  ret ptr {constants.string(text)}" for code, text in special.items())
@@ -160,7 +161,7 @@ define i32 @{name}_output_sizes(ptr %tensors, i32 %i, ptr %sizes) {{
   %known = icmp ult i32 %i, {len(outputs)}
   br i1 %known, label %bind, label %unknown
 unknown:
-  ret i32 -4
+  ret i32 {NO_OUTPUT}
 bind:
   %bound = call i32 @om_bind_inputs(ptr %tensors, ptr %pointers, ptr %slots, ptr %axes, ptr null)
   %good = icmp eq i32 %bound, 0

@@ -28,8 +28,13 @@ def show(
     assumptions: Annotated[bool, typer.Option(help="List what the recording depends on.")] = False,
     locations: Annotated[bool, typer.Option(help="Print source lines and module paths.")] = False,
     stage: Annotated[Optional[str], typer.Option(help="Print this stage of the compilation instead of the om dialect.")] = None,
+    graph: Annotated[Optional[str], typer.Option(help="Write the graph to this .svg file.")] = None,
+    depth: Annotated[Optional[int], typer.Option(help="With --graph: levels of modules that are unfolded; all without.")] = None,
 ) -> None:
     """Print a model: IR, inputs, outputs, counts of parameters and operations."""
+    if graph is not None:
+        _command("show").write_graph(model, graph, depth)
+        return
     _command("show").run(model, assumptions, locations, stage)
 
 
@@ -131,3 +136,13 @@ def bisect(
 ) -> None:
     """Find the pass that changes the numbers: each stage against the reference."""
     _command("bisect").run(model, inputs, sizes or [], rtol, atol)
+
+
+@app.command()
+def explore(
+    model: Model,
+    output: Annotated[Optional[str], typer.Option("--output", "-o", help="The .html file; by default named as the model.")] = None,
+    sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis for the measured run: batch=8.")] = None,
+) -> None:
+    """Write one page that shows the graph, every stage and what each pass did."""
+    _command("explore").run(model, output, sizes or [])

@@ -23,6 +23,15 @@ def run(model: str, assumptions: bool, locations: bool, stage: str | None) -> No
         console.print(assumption_table(traced))
 
 
+def write_graph(model: str, path: str, depth: int | None) -> None:
+    """The graph of @main as a picture."""
+    from .graph import graph_of, svg
+
+    traced = read_model(model)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(svg(graph_of(traced.program.main, depth)))
+
+
 def stage_text(traced, stage: str) -> str:
     """The text of one stage of the compilation."""
     from ..lowering import stages

@@ -5,12 +5,16 @@ what it says also where no kernel computes it.
 """
 from __future__ import annotations
 
+import os
+
+import numpy as np
 from mlir import ir
 from mlir.dialects import arith
 
 from ...dialect import dtypes
 from ...dialect.shapes import TensorType
-from ..kernels import conv_strategy, ConvShape, packed_filter_shape
+from ..kernels import conv_strategy, ConvShape, packed_filter_shape, scratch_shape
+from ..kernels.conv_winograd import FILTER
 from .builder import element_type, PARALLEL, REDUCTION
 from .linear_algebra import pack_weight
 from .registry import TensorValue
@@ -22,12 +26,20 @@ def takes(op) -> bool:
     return len(op.stride) == 2 and op.result.dtype == dtypes.float32 and all(isinstance(s, int) and s > 0 for s in (op.x.shape[1], *op.weight.shape))
 
 
+def allows_winograd() -> bool:
+    """Whether Winograd's method may be used where it pays: unless the environment variable ONEMLIR_WINOGRAD is 0.
+
+    It rounds more (7e-6 of the largest output where the plain sum has 1e-6), and an infinity makes NaN of the 4x4 outputs around it.
+    """
+    return os.environ.get("ONEMLIR_WINOGRAD", "1") != "0"
+
+
 def conv_shape(op) -> ConvShape:
     """What the kernel is asked to compute; sizes known only at run time are None."""
     height, width = (s if isinstance(s, int) else None for s in op.x.shape[2:])
     top, left, bottom, right = op.padding
     return ConvShape(op.x.shape[1], op.weight.shape[0], height, width, tuple(op.weight.shape[2:]), tuple(op.stride), (top, left, bottom, right),
-                     tuple(op.dilation), op.groups)
+                     tuple(op.dilation), op.groups, winograd=op.weight.constant and min(op.weight.shape[:2]) >= 32 and allows_winograd())
 
 
 def kernel_conv(build, op) -> ir.Value:
@@ -40,7 +52,11 @@ def kernel_conv(build, op) -> ir.Value:
         inputs.append(packed)
         maps.append(ir.AffineMap.get(7, 0, [ir.AffineExpr.get_constant(0)] * ir.RankedTensorType(packed.type).rank))
     kernel = {"name": "conv2d", "strides": shape.strides, "pads": shape.pads, "dilations": shape.dilations, "groups": shape.groups,
-              "kernel": shape.kernel}
+              "kernel": shape.kernel, "winograd": shape.winograd}
+    scratch = scratch_shape(shape, op.x.shape[0])
+    if scratch is not None:
+        inputs.append(build.empty(TensorType(scratch, dtypes.float32)))
+        maps.append(ir.AffineMap.get(7, 0, [ir.AffineExpr.get_constant(0)] * len(scratch)))
     y = build.generic(
         inputs, maps, op.result, lambda w, *rest: scalar.sum(rest[-1], scalar.product(w, _window_element(build, op, shape))),
         init=build.filled(op.result, scalar.const(0)), output_map=ir.AffineMap.get(7, 0, dims[:4]), iterators=[PARALLEL] * 4 + [REDUCTION] * 3, kernel=kernel)
@@ -85,6 +101,9 @@ def pack_filter(build, weight: TensorValue, shape: ConvShape) -> ir.Value | None
     result = TensorType(packed, weight.dtype)
     if strategy == "depthwise":
         return build.reshape(weight.value, weight.type, result)
+    if strategy == "winograd":
+        size = {"size": (shape.height, shape.width), "pads": shape.pads}
+        return build.gather(result, lambda *at: _transformed_element(build, weight, packed, at), kernel={"name": "pack_filter", **_fields(shape), **size})
     return build.gather(result, lambda *indices: _filter_element(build, weight, shape, packed, indices), kernel={"name": "pack_filter", **_fields(shape)})
 
 
@@ -102,3 +121,18 @@ def _filter_element(build, weight: TensorValue, shape: ConvShape, packed, indice
     number = arith.AddIOp(arith.MulIOp(group, build.const_index(per_group)).result, number).result
     channel = arith.AddIOp(arith.MulIOp(block, build.const_index(inner)).result, lane).result
     return arith.SelectOp(inside, build.read(weight, [number, channel, ky, kx]), build.constant(0, weight.dtype)).result
+
+
+def _transformed_element(build, weight: TensorValue, packed, indices) -> ir.Value:
+    """[panel][6 * i + j][channel][filter]: element (i, j) of G g G^T, zeros after the last filter."""
+    panel, point, channel, column = indices
+    filters, scalar = weight.shape[0], Scalar(build, weight.dtype)
+    number = arith.AddIOp(arith.MulIOp(panel, build.const_index(packed[-1])).result, column).result
+    inside = arith.CmpIOp(arith.CmpIPredicate.ult, number, build.const_index(filters)).result
+    number = arith.MinUIOp(number, build.const_index(filters - 1)).result
+    taps = [build.read(weight, [number, channel, build.const_index(ky), build.const_index(kx)]) for ky in range(3) for kx in range(3)]
+    factors = build.literal(np.kron(FILTER, FILTER).astype(weight.dtype))
+    total = scalar.const(0)
+    for i, tap in enumerate(taps):
+        total = scalar.sum(total, scalar.product(tap, build.read(factors, [point, build.const_index(i)])))
+    return arith.SelectOp(inside, total, scalar.const(0)).result

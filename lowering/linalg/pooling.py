@@ -12,6 +12,7 @@ from mlir.dialects import arith, linalg
 from ...dialect import dtypes, symbolic
 from ...dialect.ops import pooling as om
 from ...dialect.shapes import TensorType
+from ..kernels.pool import PoolShape
 from .builder import compute_dtype, PARALLEL, REDUCTION
 from .reduction import converted
 from .registry import lowers, TensorValue
@@ -20,11 +21,43 @@ from .scalar import cast, Scalar
 
 @lowers(om.MaxPool)
 def max_pool(build, op):
+    if has_kernel(op):
+        return kernel_max_pool(build, op)
     scalar = Scalar(build, op.x.dtype)
     lowest = build.narrow(scalar.lowest(), op.x.dtype)
     window = Window(build, op, op.x, lowest)
     widen = lambda v: build.widen(v, op.x.dtype)
     return window.reduce([op.result], [lowest], lambda x, best: [build.narrow(scalar.maximum(widen(x), widen(best)), op.x.dtype)])[0]
+
+
+def pool_shape(op) -> PoolShape:
+    return PoolShape(*op.x.shape[2:], tuple(op.kernel_size), tuple(op.stride), tuple(op.padding))
+
+
+def has_kernel(op) -> bool:
+    """Whether the kernel computes a max_pool: planes of known size in f32, neighbouring taps."""
+    known = op.x.rank == 4 and len(op.kernel_size) == 2 and all(isinstance(s, int) and s > 0 for s in (*op.x.shape[2:], *op.result.shape[2:]))
+    return known and op.x.dtype == dtypes.float32 and set(op.dilation) == {1} and pool_shape(op).has_kernel(*op.result.shape[2:])
+
+
+def kernel_max_pool(build, op) -> ir.Value:
+    """Iteration space (n, c, h, w, ky, kx); where a tap lies outside of the image, the nearest pixel is read, which is in the window too."""
+    scalar, shape = Scalar(build, op.x.dtype), pool_shape(op)
+    dims = [ir.AffineExpr.get_dim(i) for i in range(6)]
+
+    def body(_, best):
+        n, channel, *places = (linalg.IndexOp(i).result for i in range(6))
+        at = []
+        for axis in range(2):
+            start = arith.MulIOp(places[axis], build.const_index(shape.strides[axis])).result
+            place = arith.SubIOp(arith.AddIOp(start, places[2 + axis]).result, build.const_index(shape.pads[axis])).result
+            inside = arith.MaxSIOp(place, build.const_index(0)).result
+            at.append(arith.MinSIOp(inside, build.const_index(op.x.shape[2 + axis] - 1)).result)
+        return scalar.maximum(build.read(op.x, [n, channel, *at]), best)
+    extents = build.empty(TensorType(shape.kernel, op.x.dtype))
+    kernel = {"name": "max_pool", "kernel": shape.kernel, "strides": shape.strides, "pads": shape.pads}
+    return build.generic([extents], [ir.AffineMap.get(6, 0, dims[4:])], op.result, body, init=build.filled(op.result, scalar.lowest()),
+                         output_map=ir.AffineMap.get(6, 0, dims[:4]), iterators=[PARALLEL] * 4 + [REDUCTION] * 2, kernel=kernel)
 
 
 @lowers(om.MaxPoolWithIndices)

@@ -8,6 +8,7 @@ from mlir.dialects import memref, vector
 
 from ..kernels import ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter, MatmulShape, Place
 from ..kernels import build as b
+from ..kernels.pool import emit_max_pool, PoolShape
 from .emit import kernel
 from .structured import dimension, is_contiguous, Structured
 
@@ -160,7 +161,7 @@ def conv2d(op: Structured) -> bool:
         return False
     shape = conv_shape(op, ir.MemRefType(x.type))
     source = op.operands[1] if op.inputs > 1 else op.operands[0]
-    emit_conv(x, source, y, shape, epilogue_function(op.epilogue))
+    emit_conv(x, source, y, shape, epilogue_function(op.epilogue), scratch=op.operands[2] if op.inputs > 2 else None)
     return True
 
 
@@ -170,7 +171,7 @@ def conv_shape(op: Structured, x: ir.MemRefType) -> ConvShape:
     height, width = (None if x.is_dynamic_dim(a) else x.get_dim_size(a) for a in (2, 3))
     filters = ir.MemRefType(op.operands[-1].type).get_dim_size(1)
     return ConvShape(x.get_dim_size(1), filters, height, width, ints("kernel"), ints("strides"), ints("pads"), ints("dilations"),
-                     ir.IntegerAttr(op.kernel["groups"]).value)
+                     ir.IntegerAttr(op.kernel["groups"]).value, winograd=ir.BoolAttr(op.kernel["winograd"]).value)
 
 
 @kernel("pack_filter")
@@ -180,6 +181,21 @@ def pack_filter(op: Structured) -> bool:
     if source is None:
         return False
     number = lambda name: ir.IntegerAttr(op.kernel[name]).value
-    shape = ConvShape(number("channels"), number("filters"), None, None, tuple(ir.DenseI64ArrayAttr(op.kernel["kernel"])), groups=number("groups"), pads=(1, 1, 1, 1))
+    winograd = "size" in op.kernel
+    size = tuple(ir.DenseI64ArrayAttr(op.kernel["size"])) if winograd else (None, None)
+    pads = tuple(ir.DenseI64ArrayAttr(op.kernel["pads"])) if winograd else (1, 1, 1, 1)
+    kernel = tuple(ir.DenseI64ArrayAttr(op.kernel["kernel"]))
+    shape = ConvShape(number("channels"), number("filters"), *size, kernel, groups=number("groups"), pads=pads, winograd=winograd)
     emit_pack_filter(source, op.operands[-1], shape)
+    return True
+
+
+@kernel("max_pool")
+def max_pool(op: Structured) -> bool:
+    """The maximum over windows of x, which the body reads; whatever follows runs on its own."""
+    x, y = captured_memref(op), op.operands[-1]
+    if x is None or op.epilogue is not None or not _unit_stride(x) or not _unit_stride(y):
+        return False
+    ints = lambda name: tuple(ir.DenseI64ArrayAttr(op.kernel[name]))
+    emit_max_pool(x, y, PoolShape(*ir.MemRefType(x.type).shape[2:], ints("kernel"), ints("strides"), ints("pads")))
     return True

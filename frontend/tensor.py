@@ -270,7 +270,8 @@ def tensor(data, dtype=None, requires_grad: bool = False) -> Tensor:
     Without `dtype`, Python floats become f32 and ints i64; arrays keep their dtype. Raises DTypeError for dtypes that the dialect
     does not have, OnemlirError for data that is no array.
     """
-    return Tensor(data, dtype, requires_grad)
+    made = Tensor(data, dtype)
+    return made.requires_grad_() if requires_grad else made
 
 
 def _install_operators() -> None:

@@ -9,6 +9,7 @@ from ...errors import UnsupportedOpError
 from ..ops.declared import declared as ops
 from ..ops.shape import sizes
 from .broadcasting import zeros
+from .convolution import by_input
 from .registry import gradient_of
 
 
@@ -26,26 +27,57 @@ def max_pool_with_indices(call, gradient, _):
 def _to_places(call, gradient, indices):
     """Each window's gradient goes to its maximum; windows of padding alone (-1) have none."""
     shape, lead = sizes(call.x), call.x.ndim - len(call.kernel_size)
+    if _tiles(call, gradient):
+        here = _tiled(call, indices) == _places(shape[lead:])
+        return ops.where(here, _tiled(call, gradient), 0.0)
     flat = lambda t: ops.reshape(t, shape=(*sizes(t)[:lead], symbolic.product(sizes(t)[lead:])))
     gradient = ops.where(indices < 0, 0.0, gradient)
     target = zeros((*shape[:lead], symbolic.product(shape[lead:])), call.x.dtype)
     return ops.reshape(ops.scatter(target, flat(ops.maximum(indices, 0)), flat(gradient), axis=-1, reduction="add"), shape=shape)
 
 
+def _tiles(call, gradient) -> bool:
+    """Whether the windows cover x without gaps and overlaps, so that each element belongs to one."""
+    lead = call.x.ndim - len(call.kernel_size)
+    plain = call.stride == call.kernel_size and not any(call.padding) and all(d == 1 for d in call.dilation)
+    return plain and all(n * k == size for n, k, size in zip(sizes(gradient)[lead:], call.kernel_size, sizes(call.x)[lead:]))
+
+
+def _tiled(call, x):
+    """What belongs to each window repeated for its elements."""
+    lead, out = x.ndim - len(call.kernel_size), sizes(x)
+    apart = [size for n, k in zip(out[lead:], call.kernel_size) for size in (n, 1)]
+    spread = [size for n, k in zip(out[lead:], call.kernel_size) for size in (n, k)]
+    x = ops.broadcast_to(ops.reshape(x, shape=(*out[:lead], *apart)), shape=(*out[:lead], *spread))
+    return ops.reshape(x, shape=sizes(call.x))
+
+
+def _places(spatial):
+    """The row-major place of each element within the pooled axes."""
+    return ops.reshape(ops.iota(size=(symbolic.product(spatial),)), shape=tuple(spatial))
+
+
 @gradient_of(om.AvgPool)
 def avg_pool(call, gradient):
-    """Each window's gradient over its count, added at all of its taps: a transposed convolution with ones."""
-    rank, lead = len(call.kernel_size), call.x.ndim - len(call.kernel_size)
+    """Each window's gradient over its count, at all of its elements: where windows overlap, the gradient of a convolution with ones."""
+    lead = call.x.ndim - len(call.kernel_size)
     shape, out = sizes(call.x), sizes(gradient)
+    shares = gradient / _counts(call, out[lead:])
+    if _tiles(call, gradient):
+        return _tiled(call, shares)
     batch = symbolic.product(shape[:lead])
-    shares = ops.reshape(gradient / _counts(call, out[lead:]), shape=(batch, 1, *out[lead:]))
     ones = ops.full(call.x.dtype.type(1), shape=(1, 1, *call.kernel_size))
-    spans = [(n - 1) * s + d * (k - 1) + 1 for n, s, d, k in zip(out[lead:], call.stride, call.dilation, call.kernel_size)]
-    full = ops.conv_transpose(shares, ones, stride=call.stride, dilation=call.dilation)
-    missing = tuple(symbolic.maximum(low + size - span, 0) for low, size, span in zip(call.padding, shape[lead:], spans))
-    full = ops.pad_constant(full, call.x.dtype.type(0), low=(0,) * (rank + 2), high=(0, 0, *missing))
-    inner = ops.slice(full, starts=(0, 0, *call.padding[:rank]), shape=(batch, 1, *shape[lead:]), steps=(1,) * (rank + 2))
-    return ops.reshape(inner, shape=shape)
+    padding = _padding(call, shape[lead:], out[lead:])
+    image = ops.reshape(call.x, shape=(batch, 1, *shape[lead:]))
+    found = by_input(image, ones, ops.reshape(shares, shape=(batch, 1, *out[lead:])), call.stride, padding, call.dilation, 1)
+    return ops.reshape(found, shape=shape)
+
+
+def _padding(call, spatial, out):
+    """The padding with which the windows end exactly where the last one does, also where that is beyond the padding (ceil_mode)."""
+    rank = len(call.kernel_size)
+    spans = [(n - 1) * s + d * (k - 1) + 1 for n, s, d, k in zip(out, call.stride, call.dilation, call.kernel_size)]
+    return (*call.padding[:rank], *(symbolic.maximum(span - low - size, 0) for span, low, size in zip(spans, call.padding, spatial)))
 
 
 def _counts(call, out):

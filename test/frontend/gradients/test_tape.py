@@ -34,6 +34,8 @@ def test_a_tensor_used_twice_gets_both_gradients():
 def test_only_floating_tensors_have_gradients():
     with pytest.raises(om.DTypeError, match="only floating tensors have gradients, found int64"):
         om.tensor([1, 2]).requires_grad_()
+    with pytest.raises(om.DTypeError, match="only floating tensors have gradients, found int64"):
+        om.tensor([1, 2], requires_grad=True)
     x = leaf(1.0, 2.0)
     assert not (x > 1).requires_grad and not x.astype(om.int64).requires_grad and not ops.argmax(x).requires_grad
 

@@ -155,3 +155,45 @@ def test_a_training_step_traced_with_om_trace():
     np.testing.assert_allclose(loss, expected.item(), rtol=1e-5)
     for name, p in model.named_parameters():
         np.testing.assert_allclose(found[name], p.numpy(), rtol=1e-4, atol=1e-6, err_msg=name)
+
+
+def test_a_training_step_with_a_symbolic_batch():
+    om.manual_seed(0)
+    model = convolutional()
+    parameters = {name: p.detach() for name, p in model.named_parameters()}
+
+    def step(p, x, y):
+        return om.value_and_grad(lambda p: nn.losses.mse_loss(nn.functional_call(model, p, x), y))(p)
+
+    session = om.trace(step, parameters, om.zeros((3, 1, 8, 8)), om.zeros((3, 10)), axes={"x": ("n", None, None, None), "y": ("n", None)}).session()
+    rng = np.random.default_rng(1)
+    for batch in (2, 7):
+        x, y = rng.normal(size=(batch, 1, 8, 8)).astype(np.float32), rng.normal(size=(batch, 10)).astype(np.float32)
+        loss, found = session(*[t.numpy() for t in parameters.values()], x, y)
+        model.zero_grad()
+        expected = nn.losses.mse_loss(model(om.tensor(x)), y)
+        expected.backward()
+        np.testing.assert_allclose(loss, expected.item(), rtol=1e-4)
+        for name, p in model.named_parameters():
+            np.testing.assert_allclose(found[name], p.grad.numpy(), rtol=1e-3, atol=1e-4, err_msg=name)
+
+
+CASES = {
+    "linear": (lambda a, b: ops.linear(a, b), (3, 4), (2, 4)), "matmul": (ops.matmul, (2, 3, 4), (4, 2)), "gather": (lambda a, b: ops.take(a * b, np.array([2, 0, 2]), axis=0), (3, 4), (3, 4)),
+    "sort": (lambda a, b: ops.sort(a) * b, (3, 4), (3, 4)), "slice": (lambda a, b: a[::-1, 1:3] * b, (3, 4), (3, 2)), "cumprod": (lambda a, b: ops.cumprod(a, 1) * b, (2, 3), (2, 3)),
+    "layer_norm": (lambda a, b: ops.layer_norm(a, 4, b), (3, 4), (4,)), "max": (lambda a, b: ops.max(a * b, axis=1), (3, 4), (3, 4)),
+    "pooling": (lambda a, b: nn.MaxPool2d(3, 2, 1)(a) + nn.AvgPool2d(2, 1)(b).mean(), (1, 2, 6, 6), (1, 1, 4, 4)),
+    "strided": (lambda a, b: ops.conv(a, b, stride=2, padding=1), (2, 3, 7, 7), (4, 3, 3, 3)), "attention": (lambda a, b: ops.scaled_dot_product_attention(a, b, b), (2, 3, 4), (2, 5, 4)),
+    "interpolate": (lambda a, b: ops.interpolate(a, (5, 5), mode="bilinear") * b, (1, 1, 3, 3), (1, 1, 5, 5)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_compiled_rules_agree_with_eager_ones(name):
+    function, *shapes = CASES[name]
+    arrays = [np.random.default_rng(i).normal(size=s).astype(np.float32) for i, s in enumerate(shapes)]
+    total = lambda *t: ops.sum(ops.square(function(*t)))
+    leaves = [om.tensor(a, requires_grad=True) for a in arrays]
+    total(*leaves).backward()
+    for found, leaf in zip(om.grad(total, argnums=(0, 1))(*map(om.tensor, arrays)), leaves):
+        np.testing.assert_allclose(found.numpy(), leaf.grad.numpy(), rtol=1e-3, atol=1e-4)

@@ -12,7 +12,7 @@ REFUSALS = {"UnsupportedOpError", "NeedsConstant", "FormatError"}
 
 @pytest.fixture(scope="module")
 def results():
-    return run_cases(workers=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, timeout=300)
+    return run_cases(workers=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, timeout=600)
 
 
 def test_no_case_ends_or_hangs_its_process(results):

@@ -22,10 +22,21 @@ def leaves(value) -> list:
     return [t for t in torch.utils._pytree.tree_leaves(plain_outputs(value)) if isinstance(t, torch.Tensor)]
 
 
-def assert_agrees(model, examples, axes=None, others=(), compiled=False, rtol=1e-4, atol=1e-5, **options):
+def in_onnxruntime(traced, path):
+    """The recording as an ONNX file, run by onnxruntime."""
+    runtime = pytest.importorskip("onnxruntime")
+    traced.save_onnx(path)
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = runtime.InferenceSession(str(path), options)
+    return lambda arrays: session.run(None, dict(zip([i.name for i in session.get_inputs()], arrays)))
+
+
+def assert_agrees(model, examples, axes=None, others=(), compiled=False, onnx=None, rtol=1e-4, atol=1e-5, **options):
     """Record on `examples`; compare with torch on them and on each of `others` (tuples of tensors of other sizes)."""
     traced = om.trace(model, *examples, axes=axes, **options)
     run = (lambda arrays: list(traced.session().run(dict(zip(traced.input_names, arrays))).values())) if compiled else (lambda arrays: interpreted(traced, arrays))
+    run = in_onnxruntime(traced, onnx) if onnx else run
     if isinstance(model, torch.nn.Module) and model.training and not isinstance(model, torch.fx.GraphModule):
         model.eval()
     for inputs in (examples, *others):

@@ -28,7 +28,7 @@ def broadcast_to(build, op):
 
 @lowers(om.Slice)
 def slice_(build, op):
-    if 0 in op.shape:  # upstream refuses slices of nothing that start at the end of an axis
+    if 0 in op.shape or 0 in op.x.shape:  # upstream refuses slices of nothing that start at the end of an axis
         return build.empty(op.result)
     if all(step > 0 for step in op.steps):
         return build.extract_slice(op.x, op.starts, op.result, op.steps)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from mlir import ir
-from mlir.dialects import scf, tensor
+from mlir.dialects import arith, scf, tensor
 
 from ...dialect.graph import plain_symbol
 from .registry import TensorValue
@@ -34,7 +34,11 @@ def lower_for(converter, operation: ir.Operation) -> None:
     low, high, step = (build.size(converter.analysis.size(v)) for v in list(operation.operands)[:3])
     carried = list(old.arguments)[1:]
     types = [converter.tensor_type(a) for a in carried]
-    initial = _as_types([converter.tensors[v] for v in list(operation.operands)[3:]], types)
+    given = [converter.tensors[v] for v in list(operation.operands)[3:]]
+    initial = _as_types(given, types)
+    if any(value.value.type != type for value, type in zip(given, types)):
+        _lower_for_of_other_sizes(converter, operation, (low, high, step), initial, types)
+        return
     new = scf.ForOp(low, high, step, initial)
     with ir.InsertionPoint(new.body), converter.scope():
         symbol = plain_symbol(converter.analysis.size(old.arguments[0]))
@@ -44,6 +48,28 @@ def lower_for(converter, operation: ir.Operation) -> None:
         scf.YieldOp(_as_types(converter.block(old), types))
     _mark_fixed_sizes(converter, new.operation, carried, list(terminator(old).operands))
     _bind_results(converter, operation, new.operation)
+
+
+def _lower_for_of_other_sizes(converter, operation: ir.Operation, bounds, initial: Sequence[ir.Value], types: Sequence[ir.Type]) -> None:
+    """A loop that starts with a static size which does not stay, as scf.while.
+
+    Upstream's canonicalization of scf.for pulls the cast of the initial value into the loop, as if each step kept that size.
+    """
+    build, old = converter.build, operation.regions[0].blocks[0]
+    low, high, step = bounds
+    carried = [build.index, *types]
+    new = scf.WhileOp(carried, [low, *initial])
+    with ir.InsertionPoint(_block(new.before, carried)) as point:
+        index = point.block.arguments[0]
+        scf.ConditionOp(arith.CmpIOp(arith.CmpIPredicate.slt, index, high).result, list(point.block.arguments))
+    with ir.InsertionPoint(_block(new.after, carried)) as point, converter.scope():
+        index, *values = point.block.arguments
+        build.origins[plain_symbol(converter.analysis.size(old.arguments[0])).name] = (index, None)
+        for argument, value in zip(list(old.arguments)[1:], values):
+            converter.bind(argument, value)
+        scf.YieldOp([arith.AddIOp(index, step).result, *_as_types(converter.block(old), types)])
+    for result, value in zip(operation.results, list(new.results)[1:]):
+        converter.bind(result, value)
 
 
 def lower_while(converter, operation: ir.Operation) -> None:

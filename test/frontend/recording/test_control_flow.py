@@ -65,6 +65,16 @@ def test_a_carried_tensor_may_grow(everywhere):
     assert np.array_equal(doubling(om.tensor([1.0, 2, 3])).numpy(), by_hand(f32(1, 2, 3)))
 
 
+def test_a_tensor_grows_from_nothing(everywhere):
+    def collected(x):
+        def step(i, chosen):
+            return ops.concat([chosen, ops.argmax(x[i])[None]])
+        return ops.fori_loop(0, x.shape[0], step, om.tensor(np.zeros(0, np.int64)))
+
+    traced = om.trace(collected, om.ones((3, 2)), axes=("n", None))
+    everywhere(traced, *[((x,), x.argmax(1)) for x in (np.eye(2, dtype=np.float32), np.ones((5, 2), np.float32), np.zeros((0, 2), np.float32))])
+
+
 def test_carried_sizes_of_two_loops_are_kept_apart(interpret):
     def nested(x):
         outer = lambda i, y: ops.fori_loop(0, 2, lambda j, z: ops.concat([z, z[:1]]), ops.concat([y, y[:1] * 2]))

@@ -76,9 +76,11 @@ class TracedModel:
 
     def save_onnx(self, path: str | os.PathLike, **options) -> None:
         """Write an ONNX file, atomically. UnsupportedOpError lists what ONNX cannot say."""
+        from .dialect.extensions import load_extensions
         from .dialect.onnx import save_onnx
         from .lowering.om.decompose import decompose
 
+        load_extensions("onemlir.passes")
         self.check_weights()
         save_onnx(self.program, path, decompose=decompose, **options)
 
@@ -160,8 +162,10 @@ def load(path: str | os.PathLike) -> TracedModel:
 
 def from_onnx(model, **options) -> TracedModel:
     """Read an ONNX model: a path, bytes, or a ModelProto."""
+    from .dialect.extensions import load_extensions
     from .frontend.onnx import read_onnx
 
+    load_extensions("onemlir.passes")
     return TracedModel(read_onnx(model, **options))
 
 

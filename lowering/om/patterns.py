@@ -67,6 +67,11 @@ class Rewriter:
         self._analyse()
         return self._builder.ops
 
+    def call(self, name: str, *operands: Node, **attributes):
+        """Add an op by its whole name, such as ``mine.op``."""
+        self._analyse()
+        return self._builder.call(name, *operands, **attributes)
+
     def _analyse(self) -> None:
         if self._analysis is None:
             self._analysis = ShapeAnalysis(self._function)

@@ -76,8 +76,8 @@ class TapeNode:
         tensor = self.operands[index]
         if tensor is not None and tensor._version != self.versions[index]:
             name = self.op.operands[min(index, len(self.op.operands) - 1)].name
-            raise OnemlirError(f"the gradient of {self.op.opname} needs its operand '{name}' {tensor.dtype}{tensor.shape}, which was changed in place "
-                               f"since (version {tensor._version}, recorded {self.versions[index]}): compute the gradient before the change")
+            raise OnemlirError(f"the gradient of {self.op.opname} needs its operand '{name}' {tensor.dtype}{tensor.shape}, which was changed "
+                               f"in place since (version {tensor._version}, recorded {self.versions[index]}): compute the gradient before the change")
         return tensor
 
     def result(self, index: int):
@@ -240,8 +240,8 @@ def pull_back(node: TapeNode, gradients: list, wanted: Sequence[bool]) -> Sequen
 
     rule = GRADIENTS.get(node.op)
     if rule is None:
-        raise UnsupportedOpError(f"{node.op.opname} has no gradient: {NO_GRADIENT.get(node.op, 'no rule is registered')}. Use detach() on its result, "
-                                 "or compute it in no_grad()")
+        raise UnsupportedOpError(f"{node.op.opname} has no gradient: {NO_GRADIENT.get(node.op, 'no rule is registered')}. "
+                                 "Use detach() on its result, or compute it in no_grad()")
     if len(gradients) > 1:
         results = [node.result(i) for i in range(len(gradients))]
         gradients = [zeros_like(r) if g is None and r.requires_grad else g for g, r in zip(gradients, results)]
@@ -258,7 +258,8 @@ def _accumulate(tensor, gradient) -> None:
 def backward(tensor, gradient=None, create_graph: bool = False) -> None:
     """Add the gradients of a tensor to `grad` of all leaves it depends on."""
     if dispatch.current_recorder() is not None:
-        dispatch.current_recorder().refuse("backward()", "it changes `grad` of tensors: use om.grad or om.value_and_grad, which give gradients as results")
+        dispatch.current_recorder().refuse("backward()", "it changes `grad` of tensors: use om.grad or om.value_and_grad, which give "
+                                           "gradients as results")
     _need_tape(tensor)
     with grad_mode(create_graph):
         for leaf, value in run_backward([tensor], [_seed(tensor, gradient)], None, create_graph).values():
@@ -289,7 +290,8 @@ def _seed(tensor, gradient):
 
     if gradient is None:
         if any(s != 1 for s in tensor.shape):
-            raise ShapeError(f"a gradient is computed of one element, found shape {tensor.shape}: reduce it, for instance with sum(), or give its gradient")
+            raise ShapeError(f"a gradient is computed of one element, found shape {tensor.shape}: reduce it, for instance with sum(), "
+                             "or give its gradient")
         return Tensor._wrap(np.ones((1,) * tensor.ndim, tensor.dtype))
     gradient = as_tensor(gradient)
     if gradient.shape != tensor.shape:

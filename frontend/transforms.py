@@ -13,9 +13,9 @@ import numpy as np
 
 from ..dialect import dtypes
 from ..dialect.structure import flatten, rebuild
-from ..errors import DTypeError, OnemlirError, ShapeError, TraceError
+from ..errors import DTypeError, ShapeError, TraceError
 from . import autograd, random
-from .dispatch import current_recorder, differentiating, recording_gradients
+from .dispatch import current_recorder, differentiating
 from .ops.declared import as_tensor, declared as ops
 from .ops.shape import sizes
 from .tensor import Tensor

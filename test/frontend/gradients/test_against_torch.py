@@ -129,6 +129,7 @@ def test_losses_of_classes(name, options):
     compare(lambda t: getattr(nn.losses, name)(t, target, **options), lambda t: getattr(F, name)(t, torch.tensor(target), **options), x)
 
 
+@pytest.mark.filterwarnings("ignore:reduction")
 @pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits", "binary_cross_entropy", "kl_div"])
 def test_losses_of_values(name):
     rng = np.random.default_rng(7)

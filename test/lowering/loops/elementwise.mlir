@@ -1,0 +1,65 @@
+// RUN: onemlir-opt %s --split-input-file --om-to-linalg --canonicalize --cse --om-fuse-elementwise --om-bufferize --om-plan-memory --om-linalg-to-loops | FileCheck %s
+
+// A small loop.
+// CHECK-LABEL: func.func @main
+// CHECK: scf.for
+// CHECK: memref.load
+// CHECK-NEXT: memref.load
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: math.exp
+// CHECK-NEXT: arith.mulf
+// CHECK: memref.store
+// CHECK-NEXT: }
+func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = "om.add"(%x, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %1 = "om.exp"(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = "om.multiply"(%1, %x) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// -----
+
+// A large one may run on threads.
+// CHECK-LABEL: func.func @main
+// CHECK: scf.parallel
+// CHECK: math.exp
+// CHECK: memref.store
+func.func @main(%x: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %0 = "om.exp"(%x) : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %0 : tensor<512x512xf32>
+}
+
+// -----
+
+// A sum may be reordered.
+// CHECK-LABEL: func.func @main
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: arith.addf {{.*}} fastmath<reassoc
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %1 = "om.sum"(%x) {axis = array<i64: 1>, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// No elements.
+// CHECK-LABEL: func.func @main
+// CHECK: return
+func.func @main(%x: tensor<0xf32>) -> tensor<0xf32> {
+  %0 = "om.exp"(%x) : (tensor<0xf32>) -> tensor<0xf32>
+  return %0 : tensor<0xf32>
+}
+
+// -----
+
+// One element needs no loop.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: scf.
+// CHECK: memref.load
+// CHECK-NEXT: math.exp
+// CHECK: memref.store
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %0 = "om.exp"(%x) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}

@@ -93,7 +93,7 @@ class Library:
         built = self.folder / f"{self.name}.o"
         object_file(built, self.folder, self.machine, text, self.levels, self.parallel, exported, self._embedded())
         header_file = self.folder / f"{self.name}.h"
-        header_file.write_text(header_text(self.name, version, self.inputs, self.outputs, self.beside.name if self.beside else None))
+        header_file.write_text(header_text(self.name, version, self.inputs, self.outputs, self.beside.name if self.beside else None), encoding="utf-8")
         self._place(path, kind, built, header_file, exported)
         if header:
             replace(header_file, path.parent / f"{self.name}.h")

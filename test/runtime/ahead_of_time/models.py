@@ -36,3 +36,8 @@ def large():
     om.manual_seed(0)
     model = nn.Sequential(nn.Linear(256, 512), nn.ReLU(), nn.Linear(512, 64))
     return model, model.trace(om.zeros((4, 256)), axes=("batch", None))
+
+
+def tiny():
+    """3 x + 1 of 16 columns: quick to compile."""
+    return om.trace(lambda x: x * 3 + 1, om.zeros((3, 16)), axes=("batch", None))

@@ -7,7 +7,9 @@ import subprocess
 import numpy as np
 import pytest
 
-from .models import CPU, gathering, large, mlp, mlp_by_numpy
+import onemlir as om
+
+from .models import CPU, gathering, large, mlp, mlp_by_numpy, tiny
 
 EXAMPLES = pathlib.Path(__file__).parents[3] / "docs" / "examples" / "c"
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
@@ -258,3 +260,40 @@ def test_executable_reads_and_writes_arrays(tmp_path):
     for name, message in (("wide.npy", "axis 1 of input 'input' must be 16 (found 17, expected 16)"), ("double.npy", "dtype"), ("damaged.npz", "no .npz file")):
         result = subprocess.run(["./classify", name, "y.npz"], cwd=tmp_path, capture_output=True, text=True)
         assert result.returncode == 1 and message in result.stderr
+
+
+TWO_MODELS = r"""
+#include <stdio.h>
+#include "first.h"
+#include "second.h"
+int main(void) {
+  float x[16], y[16], z[16];
+  for (int i = 0; i < 16; ++i) x[i] = (float)i;
+  int64_t shape[2] = {1, 16};
+  DLTensor in = {x, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, NULL, 0}, middle = in, out = in;
+  middle.data = y;
+  out.data = z;
+  if (first_run(&in, &middle) || second_run(&middle, &out)) return 1;
+  for (int i = 0; i < 16; ++i) printf("%g ", z[i]);
+  return 0;
+}
+"""
+
+
+def test_two_models_in_one_program(tmp_path):
+    """An archive and an object file, with nothing exported that both have."""
+    tiny().compile(tmp_path / "first.a", cpu=CPU)
+    tiny().compile(tmp_path / "second.o", cpu=CPU)
+    program = compile_c(tmp_path, TWO_MODELS, ["second.o", "first.a"])
+    printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    np.testing.assert_array_equal(np.array(printed.split(), np.float32), (np.arange(16, dtype=np.float32) * 3 + 1) * 3 + 1)
+
+
+def test_odd_names(tmp_path):
+    """Names that C does not have become ones that it has, all different."""
+    tracer = om.Tracer()
+    a, b = (tracer.input(name, om.zeros(2)) for name in ("x.1", "x_1"))
+    tracer.output("*/ sum", a + b)
+    tracer.finish().compile(tmp_path / "odd-1 name.o", cpu=CPU)
+    command = ["cc", "-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"]
+    subprocess.run(command, input='#include "odd_1_name.h"\n', text=True, cwd=tmp_path, check=True)

@@ -12,7 +12,7 @@ import onemlir as om
 from onemlir.runtime import isolation
 from onemlir.runtime.isolation import Limits
 
-from .models import CPU, gathering, mlp, mlp_by_numpy
+from .models import CPU, gathering, mlp, mlp_by_numpy, tiny
 
 X = np.random.default_rng(0).standard_normal((5, 16)).astype(np.float32)
 
@@ -25,8 +25,8 @@ def test_session_from_a_child():
 
 def test_object_from_a_child(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    mlp()[1].compile("net.o", isolate=True, cpu=CPU)
-    mlp()[1].compile("here.o", name="net", cpu=CPU)
+    tiny().compile("net.o", isolate=True, cpu=CPU)
+    tiny().compile("here.o", name="net", cpu=CPU)
     assert (tmp_path / "net.o").read_bytes() == (tmp_path / "here.o").read_bytes()
 
 
@@ -39,7 +39,7 @@ def kept_request(message):
 
 def test_time_limit():
     with pytest.raises(om.CompileError, match="more than 0.1 seconds") as caught:
-        mlp()[1].session(isolate=True, cache=False, time_limit=0.1)
+        tiny().session(isolate=True, cache=False, time_limit=0.1)
     folder = kept_request(str(caught.value))
     again = subprocess.run(isolation.command(folder), capture_output=True, text=True, env=isolation._environment())  # the command works as printed
     assert again.returncode == 0 and "header" in json.loads(open(os.path.join(folder, isolation.RESULT)).read())
@@ -47,7 +47,7 @@ def test_time_limit():
 
 def test_memory_limit():
     with pytest.raises(om.CompileError, match="kept in") as caught:
-        mlp()[1].session(isolate=True, cache=False, memory_limit=150 << 20)
+        tiny().session(isolate=True, cache=False, memory_limit=150 << 20)
     kept_request(str(caught.value))
 
 
@@ -59,14 +59,14 @@ def test_an_abort_in_the_child_is_an_error(tmp_path):
     try:
         isolation.command = lambda folder: [sys.executable, str(script), str(folder)]
         with pytest.raises(om.CompileError, match="was ended by SIGABRT"):
-            isolation.isolated_code(mlp()[1].program, Limits())
+            isolation.isolated_code(tiny().program, Limits())
     finally:
         isolation.command = original
 
 
 def test_refusals_of_the_child_keep_their_class(tmp_path):
     with pytest.raises(om.CompileError, match="unknown processor 'pentium9'"):
-        mlp()[1].compile(tmp_path / "net.o", target="x86_64-linux-gnu", cpu="pentium9", isolate=True)
+        tiny().compile(tmp_path / "net.o", target="x86_64-linux-gnu", cpu="pentium9", isolate=True)
 
 
 def test_pickled_session_runs_in_another_process(tmp_path):
@@ -95,7 +95,7 @@ def test_pickled_session_keeps_names_structure_and_errors():
 
 
 def test_pickled_session_refuses_a_lesser_processor(monkeypatch):
-    data = pickle.dumps(mlp()[1].session())
+    data = pickle.dumps(tiny().session())
     monkeypatch.setattr("onemlir.runtime.portable.processor_features", lambda: frozenset(["x86_64"]))
     with pytest.raises(om.CompileError, match="compiled for a processor that also has"):
         pickle.loads(data)

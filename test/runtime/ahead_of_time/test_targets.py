@@ -14,7 +14,7 @@ from onemlir.runtime.ahead_of_time.features import BITS, LEVELS, NAMED
 from onemlir.runtime.ahead_of_time.link import linker
 from onemlir.runtime.ahead_of_time.machines import machine_of
 
-from .models import mlp, mlp_by_numpy
+from .models import mlp, mlp_by_numpy, tiny
 
 X86 = platform.machine() == "x86_64"
 X = np.random.default_rng(0).standard_normal((5, 16)).astype(np.float32)
@@ -27,13 +27,13 @@ def machine_code(path):
 
 
 def test_object_for_aarch64(tmp_path):
-    mlp()[1].compile(tmp_path / "net.o", target="aarch64-linux-gnu")
+    tiny().compile(tmp_path / "net.o", target="aarch64-linux-gnu")
     assert machine_code(tmp_path / "net.o") == 183
     assert (tmp_path / "net.h").exists()
 
 
 def test_object_for_x86_64(tmp_path):
-    mlp()[1].compile(tmp_path / "net.o", target="x86_64-linux-gnu", cpu="x86-64")
+    tiny().compile(tmp_path / "net.o", target="x86_64-linux-gnu", cpu="x86-64")
     assert machine_code(tmp_path / "net.o") == 62
 
 
@@ -58,8 +58,8 @@ def test_no_linker_is_an_error_that_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr("importlib.util.find_spec", lambda name, find=__import__("importlib").util.find_spec: None if name == "ziglang" else find(name))
     with pytest.raises(om.CompileError, match="pip install ziglang"):
-        mlp()[1].compile(tmp_path / "net.so")
-    mlp()[1].compile(tmp_path / "net.a")
+        tiny().compile(tmp_path / "net.so")
+    tiny().compile(tmp_path / "net.a")
     assert (tmp_path / "net.a").read_bytes().startswith(b"!<arch>\n")
 
 
@@ -77,14 +77,14 @@ class TestLevels:
 
     @pytest.mark.parametrize("level", ["x86-64", "x86-64-v2", "x86-64-v3"])
     def test_one_level_has_no_instructions_of_a_higher_one(self, tmp_path, level):
-        mlp()[1].compile(tmp_path / "net.o", cpu=level)
+        tiny().compile(tmp_path / "net.o", cpu=level)
         text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", tmp_path / "net.o"], check=True, capture_output=True, text=True).stdout
         assert ("%ymm" in text) == (level == "x86-64-v3") and "%zmm" not in text
 
     def test_a_processor_that_is_too_old(self, tmp_path):
         """Code for a processor with every instruction set: none has them all."""
         missing = next(name for name in ("znver5", "znver4", "sapphirerapids") if not _has(NAMED[name][1]))
-        mlp()[1].compile(tmp_path / "net.so", cpu=missing)
+        tiny().compile(tmp_path / "net.so", cpu=missing)
         with pytest.raises(om.CompileError, match="lacks instructions"):
             Session(tmp_path / "net.so")
         program = '#include <stdio.h>\n#include "net.h"\nint main(void) { DLTensor a = {0}, b = {0}; puts(net_error(net_run(&a, &b))); return net_supported(); }\n'
@@ -117,9 +117,9 @@ def test_every_feature_of_a_known_processor_can_be_asked_for():
 def test_wrong_options(tmp_path, options, message):
     if X86 and options.get("target") == "aarch64-linux-gnu" or "native" not in message:
         with pytest.raises(om.CompileError, match=message):
-            mlp()[1].compile(tmp_path / "net.o", **options)
+            tiny().compile(tmp_path / "net.o", **options)
 
 
 def test_unknown_suffix(tmp_path):
     with pytest.raises(om.CompileError, match="cannot tell from 'net.wasm'"):
-        mlp()[1].compile(tmp_path / "net.wasm")
+        tiny().compile(tmp_path / "net.wasm")

@@ -54,7 +54,8 @@ def _short(outputs: Mapping[str, np.ndarray] | None, message: str) -> str:
     return " ".join(text.split())[:40]
 
 
-def compare(eager: Callable, session: Callable[[list], Mapping[str, np.ndarray]], inputs, rtol: float, atol: float, names: Sequence[str] = ()) -> Comparison:
+def compare(eager: Callable, session: Callable[[list], Mapping[str, np.ndarray]], inputs, rtol: float, atol: float,
+            names: Sequence[str] = ()) -> Comparison:  # fmt: skip
     """Run both sides on each input: a tensor, a tuple of arguments, or a mapping of arguments by name; `inputs` may name the rows."""
     rows = inputs.items() if isinstance(inputs, Mapping) else [(None, value) for value in inputs]
     with evaluation_mode(eager):

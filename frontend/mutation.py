@@ -71,7 +71,8 @@ def check_changeable(recorder, tensor: Tensor, what: str) -> None:
     if root._scope is recorder.scope:
         return
     if root._scope is not None and root._scope in recorder.scopes:
-        recorder.refuse(f"{what} of a tensor from outside the body of control flow", "carry the tensor through the loop, or return the new one from the branch")
+        recorder.refuse(f"{what} of a tensor from outside the body of control flow",
+                        "carry the tensor through the loop, or return the new one from the branch")
     kind = "an argument of a body of control flow" if root is not tensor and root._node is not None and recorder.blocks[1:] else _kind(recorder, root)
     recorder.refuse(f"{what} of {kind}", ADVICE)
 

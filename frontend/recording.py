@@ -50,6 +50,7 @@ class Recorder(GraphBuilder):
         self.parameter_names: dict[int, str] = {}
         self.versions: list[tuple[str, Tensor, int]] = []
         self.module_paths: dict[int, str] = {}
+        self.example_objects: dict[int, str] = {}
         self.lifted: dict[int, tuple[object, int, Node]] = {}
         self.examples: dict[str, int] = {}
         self.inputs: list[tuple[str, np.ndarray, Sequence[str]]] = []
@@ -111,7 +112,11 @@ class Recorder(GraphBuilder):
         if found is not None and found[1] == version:
             return found[2]
         name = self.parameter_names.get(id(tensor))
+        if name is None:
+            self._refuse_example(tensor)
         if name is None and tensor._array.size <= SMALL:
+            if tensor._scope is None:
+                self.assume("captured", "a tensor", f"a tensor with the elements {short_array(tensor._array)}")
             return self.constant(tensor._array.copy())
         if name is None:
             name, array = self._captured(tensor._array)
@@ -122,6 +127,13 @@ class Recorder(GraphBuilder):
         node = self._parameter(name, array)
         self.lifted[id(tensor)] = (tensor, version, node)
         return node
+
+    def _refuse_example(self, value) -> None:
+        """TraceError for the object that was given as an example, used in the program: its data would be constant."""
+        if id(value) in self.example_objects:
+            name = self.example_objects[id(value)]
+            self.refuse(f"a use of the example that was given for '{name}'",
+                        f"its data would be a constant of the recording: use the argument '{name}' in its place, or give a copy as the example")
 
     def _captured(self, array: np.ndarray) -> tuple[str, np.ndarray]:
         """A name and a copy of an array from outside; later changes of it do not change the model."""
@@ -138,6 +150,7 @@ class Recorder(GraphBuilder):
     def lift_array(self, array: np.ndarray):
         """A numpy array as an operand; a large one as a named constant, found again while its elements are the same."""
         found = self.lifted.get(id(array))
+        self._refuse_example(array)
         if array.size <= SMALL:
             return array
         if found is not None and np.array_equal(self.weights[found[1]], array, equal_nan=array.dtype.kind in "fc"):
@@ -240,7 +253,8 @@ class Recorder(GraphBuilder):
             if symbol.name in self.examples:
                 return self.examples[symbol.name]
             if symbol.name not in self.origins or block_of(self.origins[symbol.name][0]) != self.block:
-                self.refuse(f"the value of the size {symbol} of a body of control flow", "the body runs when the model runs: compute with the size as a tensor")
+                self.refuse(f"the value of the size {symbol} of a body of control flow",
+                            "the body runs when the model runs: compute with the size as a tensor")
             value, axis = self.origins[symbol.name]
             with size_policy(SizePolicy()):
                 found = self.interpreter().value(value)
@@ -320,6 +334,11 @@ class Recorder(GraphBuilder):
             with size_policy(SizePolicy()):  # what the ops required is recorded already
                 check(self.ir_module)
         return Program(self.ir_module, self.weights, structure, self.assumptions)
+
+
+def short_array(array: np.ndarray) -> str:
+    """A few elements in one line."""
+    return np.array2string(array, separator=", ", threshold=8).replace("\n", "")
 
 
 def block_of(value: ir.Value) -> ir.Block:

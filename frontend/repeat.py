@@ -102,8 +102,8 @@ def compare_streams(first, second) -> None:
         a, b = _stream(first), _stream(second)
         place = next((i for i, (x, y) in enumerate(zip(a, b)) if x[0] != y[0]), min(len(a), len(b)))
         raise TraceError(f"recorded a second time on other data and sizes, the program does something else:\n  the first time {_show(a, place)}\n"
-                         f"  then {_show(b, place)}\n  it depends on something besides its inputs (a counter, a global, a random number, the example); "
-                         "make it an argument, or pass check=False to record once")
+                         f"  then {_show(b, place)}\n"
+                         "  it depends on something besides its inputs (a counter, a global, a random number, the example); make it an argument, or pass check=False to record once")
     for name, array in first.weights.items():
         if name.startswith("constant_") and not np.array_equal(array, second.weights[name], equal_nan=array.dtype.kind in "fc"):
             line = next(e["line"] for e in first.assumptions if e["name"] == name)

@@ -11,7 +11,6 @@ from ..dialect import symbolic
 from ..dialect.graph import plain_symbol
 from ..dialect.shapes import SizePolicy
 from ..dialect.symbolic import Dim, Size
-from ..errors import TraceError
 from .locations import user_line, UserLine
 
 SIGNS = {"eq": "==", "ne": "!=", "le": "<="}

@@ -5,10 +5,8 @@ import inspect
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
-from mlir import ir
-
 from ..dialect.program import Program
-from ..errors import OnemlirError, TraceError
+from ..errors import TraceError
 from . import assumptions
 from .locations import user_line
 from .nn.module import Module
@@ -126,7 +124,8 @@ def output_names(leaves: Sequence[tuple[str, Tensor]]) -> list[str]:
     return [f"output_{path}" if path[:1].isdigit() else path for path, _ in leaves]
 
 
-def add_inputs(recorder: Recorder, function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes, arrays: Sequence[np.ndarray] | None = None):
+def add_inputs(recorder: Recorder, function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes,
+               arrays: Sequence[np.ndarray] | None = None):  # fmt: skip
     """Arguments for the call with tensors replaced by recorded inputs; `arrays` stand for the examples' data where given."""
     parameters = parameter_names(function, len(examples))
     leaves: list = []
@@ -139,6 +138,7 @@ def add_inputs(recorder: Recorder, function: Callable, examples: Sequence, keywo
     tensors = []
     for number, (name, (path, example)) in enumerate(zip(shown, leaves)):
         array = example_array(example) if arrays is None else arrays[number]
+        recorder.example_objects[id(example)] = name
         tensors.append(recorder.add_input(name, array, check_axes(per_input.get(name), array.ndim, name)))
     arguments = [rebuild(structures[name], tensors) for name in parameters[:len(examples)]]
     return arguments, {name: rebuild(structures[name], tensors) for name in keywords}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import onemlir as om
-from onemlir import nn, ops
+from onemlir import nn
 
 X = om.tensor([1.0, 2.0, 3.0])
 

@@ -211,6 +211,20 @@ def test_a_tensor_kept_by_the_program():
         model.trace(om.tensor(X))
 
 
+@pytest.mark.parametrize("example", [om.tensor(X), X])
+def test_the_example_itself_is_no_constant(example):
+    with pytest.raises(om.TraceError, match="example that was given for 'x'.*") as error:
+        om.trace(lambda x, y: x + example * y, example, om.tensor(OTHER[:2]))
+    assert "test_traps.py" in str(error.value)
+
+
+def test_small_captured_tensors_are_assumptions():
+    holder = {"bias": om.tensor([1.0, 2.0, 3.0])}
+    traced = om.trace(lambda x: x + holder["bias"] + om.tensor([7.0]), om.tensor(X))
+    captured = [a["text"] for a in traced.assumptions if a["kind"] == "captured"]
+    assert any("[1., 2., 3.]" in text for text in captured) and not any("7." in text for text in captured)
+
+
 def test_globals_are_taken_at_the_time_of_recording_and_listed(interpret):
     global FACTOR
     FACTOR = 2.0

@@ -136,6 +136,12 @@ from .random import rand_like as rand_like
 from .random import randint as randint
 from .random import randn as randn
 from .random import randn_like as randn_like
+from .random_keyed import random_bernoulli as random_bernoulli
+from .random_keyed import random_bits as random_bits
+from .random_keyed import random_normal as random_normal
+from .random_keyed import random_randint as random_randint
+from .random_keyed import random_split as random_split
+from .random_keyed import random_uniform as random_uniform
 from .random import randperm as randperm
 from .shape import ravel as ravel
 from .repeating import repeat as repeat
@@ -160,6 +166,8 @@ from .reduction import std as std
 from .reduction import sum as sum
 from .shape import swapaxes as swapaxes
 from .control_flow import switch as switch
+from .sizes import sym_max as sym_max
+from .sizes import sym_min as sym_min
 from .selection import take as take
 from .selection import take_along_axis as take_along_axis
 from .activation import tanhshrink as tanhshrink
@@ -222,11 +230,14 @@ def avg_pool(x: Tensor | ArrayLike, kernel_size: tuple[int, ...], stride: tuple[
     count_include_pad: whether padding (zeros) counts as elements; what lies beyond it with ceil_mode never does. divisor: divide by this
     instead of the count (1 gives sums). x: (..., *spatial). Source: torch's avg_pool2d; ONNX AveragePool."""
 
+def bitcast(x: Tensor | ArrayLike, dtype: DTypeLike) -> Tensor:
+    """The bits of x seen as another dtype of the same width. DTypeError for another width, or bool."""
+
 def bitwise_and(x: Tensor | ArrayLike, y: Tensor | ArrayLike) -> Tensor:
     """x & y."""
 
 def bitwise_not(x: Tensor | ArrayLike) -> Tensor:
-    """~x."""
+    """All bits of x inverted; not x for bool."""
 
 def bitwise_or(x: Tensor | ArrayLike, y: Tensor | ArrayLike) -> Tensor:
     """x | y."""

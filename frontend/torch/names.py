@@ -5,7 +5,7 @@ from typing import Callable
 
 import torch
 
-_PREFIXES = {"torch.nn.functional": "F.", "torch._C._nn": "F.", "torch._C._special": "", "torch._C._linalg": ""}
+_PREFIXES = {"torch.nn.functional": ("F.",), "torch._C._nn": ("C.", "F.")}
 _OPERATORS = {
     "__add__": "add", "__sub__": "sub", "__mul__": "mul", "__truediv__": "div", "__div__": "div", "__floordiv__": "floor_divide",
     "__mod__": "remainder", "__pow__": "pow", "__matmul__": "matmul", "__and__": "bitwise_and", "__or__": "bitwise_or",
@@ -18,7 +18,10 @@ _IN_PLACE = {f"__i{name[2:]}": f"{target}_" for name, target in _OPERATORS.items
 
 
 def names_of(function: Callable) -> list[str]:
-    """Names to look a function up by, the most special first: ``F.softmax`` before ``softmax``, ``aten.add.Tensor`` before ``add``."""
+    """Names to look a function up by, the most special first: ``F.softmax`` before ``softmax``, ``aten.add.Tensor`` before ``add``.
+
+    What torch.nn.functional calls in C++ is ``C.name`` before ``F.name``: for a few functions its arguments or results differ.
+    """
     if isinstance(function, torch._ops.OpOverload):
         namespace, _, name = function._schema.name.partition("::")
         overload = function._overloadname
@@ -29,13 +32,11 @@ def names_of(function: Callable) -> list[str]:
     name = getattr(function, "__name__", str(function))
     if name in ("__get__", "__set__", "__delete__"):
         return [f"{name.strip('_')}:{function.__self__.__name__}"]
-    prefix = _PREFIXES.get(getattr(function, "__module__", None) or "")
+    prefixes = _PREFIXES.get(getattr(function, "__module__", None) or "", ())
     for table in (_OPERATORS, _REVERSED, _IN_PLACE):
         if name in table:
             return [name, table[name]]
-    if prefix:
-        return [prefix + name, name]
-    return [name]
+    return [*(prefix + name for prefix in prefixes), name]
 
 
 def _aten_names(namespace: str, name: str, overload: str) -> list[str]:

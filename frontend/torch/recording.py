@@ -1,13 +1,13 @@
 """One recording of a torch program: torch functions as they are called, answered with ops of the dialect."""
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from typing import Any, Callable
 
 import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from ...errors import OnemlirError, TraceError, UnsupportedOpError
+from ...errors import UnsupportedOpError
 from ..locations import user_line
 from ..recording import Recorder
 from ..symbolic_int import SymbolicInt
@@ -15,10 +15,12 @@ from ..tensor import Tensor
 from .arrays import shared_array, to_torch
 from .composites import python_body
 from .dtypes import to_numpy_dtype
-from .registry import find, Handler
+from .names import is_reversed, names_of
+from .registry import find, Handler, HANDLERS
 from .sizes import from_sym_int, to_sym_int
-from .tensor import RecordedTensor, Storage, value_of, view_of, View, write
+from .tensor import compacted, RecordedTensor, Storage, value_of, view_of, View, write
 
+COMPACT = ("contiguous", "reshape", "reshape_as", "flatten", "ravel")  # they copy where the elements do not lie in order
 PLAIN = (int, float, bool, str, bytes, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, type(Ellipsis))
 
 
@@ -97,7 +99,9 @@ class TorchRecording:
         """The result of a torch function in the recorded program."""
         handler, name = find(function)
         if handler is not None:
-            return self._handle(function, handler, args, kwargs)
+            result = self._handle(function, handler, args, kwargs)
+            if result is not NotImplemented or name.startswith("__"):
+                return result
         if name.endswith("_") and not name.endswith("__"):
             done, result = self._in_place(function, args, kwargs)
             if done:
@@ -116,15 +120,20 @@ class TorchRecording:
     def _handle(self, function, handler: Handler, args, kwargs):
         if handler.kind == "raw":
             return handler.function(self, *args, **kwargs)
-        out = kwargs.pop("out", None) if kwargs else None
+        out = kwargs.get("out")
+        kwargs = {k: v for k, v in kwargs.items() if k != "out"}
         ours, named = [self.to_ours(a) for a in args], {k: self.to_ours(v) for k, v in kwargs.items()}
         if handler.kind == "view":
-            return self._views(self.recorded(args[0] if args else kwargs["input"]), handler.function(*ours, **named))
-        from .names import is_reversed
-
+            views = handler.function(*ours, **named)
+            base = self.recorded(args[0] if args else kwargs["input"])
+            if views is NotImplemented or isinstance(views, View) and names_of(function)[-1] in COMPACT:
+                return views if views is NotImplemented else compacted(base, views)
+            return self._views(base, views)
         result = handler.function(*(reversed(ours) if is_reversed(function) else ours), **named)
         if result is NotImplemented:
             return NotImplemented
+        if kwargs.get("inplace") is True:
+            return self.assign(args[0] if args else kwargs["input"], result)
         if out is not None:
             return self.assign(out, result)
         return self.to_theirs(result)
@@ -136,9 +145,6 @@ class TorchRecording:
 
     def _in_place(self, function, args, kwargs) -> tuple[bool, Any]:
         """``x.add_(y)`` as ``x = x.add(y)``."""
-        from .names import names_of
-        from .registry import HANDLERS
-
         for name in names_of(function):
             handler = HANDLERS.get(name[:-1]) if name.endswith("_") else None
             if handler is not None and handler.kind == "pure":

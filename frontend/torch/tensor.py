@@ -27,11 +27,15 @@ class Storage:
 
 @dataclass
 class View:
-    """The result of a view op: its value, and `put(base value, new value)` that gives the changed base; None where torch may copy."""
+    """The result of a view op: its value, and `put(base value, new value)` that gives the changed base; None where torch may copy.
+
+    strided: whether the elements lie apart or in another order, so that ``contiguous()`` and ``reshape`` copy; None: it depends on sizes.
+    """
 
     value: Tensor
     get: Callable[[Tensor], Tensor]
     put: Callable[[Tensor, Tensor], Tensor] | None
+    strided: bool | None = False
 
 
 class RecordedTensor(torch.Tensor):
@@ -69,7 +73,19 @@ def value_of(tensor: RecordedTensor) -> Tensor:
 
 def view_of(base: RecordedTensor, view: View) -> RecordedTensor:
     """A tensor that shares the storage of `base`."""
+    before = base._how.strided if base._how is not None else False
+    view.strided = True if True in (view.strided, before) else None if None in (view.strided, before) else False
     return RecordedTensor(view.value, base._storage_cell, base, view)
+
+
+def compacted(base: RecordedTensor, view: View) -> RecordedTensor:
+    """What ``contiguous()`` or ``reshape`` give: the same memory where they can, a copy where they must."""
+    strided = base._how.strided if base._how is not None else False
+    if strided:
+        return RecordedTensor(view.value)
+    if strided is None:
+        view.put = None
+    return view_of(base, view)
 
 
 def write(tensor: RecordedTensor, value: Tensor) -> None:

@@ -80,7 +80,7 @@ def div(input, other, rounding_mode=None):
     return getattr(ops, {"floor": "floor_divide", "trunc": "trunc_divide"}[rounding_mode])(*promoted(input, other))
 
 
-@handles("pow", "float_power")
+@handles("pow")
 def power(input, exponent):
     base, exponent_ = promoted(input, exponent)
     if isinstance(exponent, (int, float)) and not isinstance(exponent, bool):
@@ -91,6 +91,11 @@ def power(input, exponent):
         if exponent == 1:
             return base
     return ops.pow(base, exponent_)
+
+
+@handles("float_power")
+def float_power(input, exponent):
+    return ops.pow(as_dtype(input, dtypes.float64), as_dtype(exponent, dtypes.float64))
 
 
 @handles("square")

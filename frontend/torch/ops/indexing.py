@@ -177,4 +177,12 @@ def select_scatter(input, src, dim, index):
 
 @handles("bucketize")
 def bucketize(input, boundaries, out_int32=False, right=False):
-    return ops.bucketize(input, boundaries, right)
+    places = ops.bucketize(input, boundaries, right)
+    return places.astype(dtypes.int32) if out_int32 else places
+
+
+@handles("put")
+def put(input, index, source, accumulate=False):
+    flat = ops.scatter(ops.reshape(input, shape=(-1,)), ops.reshape(as_index(index), shape=(-1,)), ops.reshape(source, shape=(-1,)), axis=0,
+                       reduction="add" if accumulate else "none")
+    return ops.reshape(flat, shape=input.shape)

@@ -58,6 +58,8 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 @handles("searchsorted")
 def searchsorted(sorted_sequence, input, out_int32=False, right=False, side=None, sorter=None):
+    if sorter is not None or out_int32:
+        return NotImplemented
     return ops.searchsorted(sorted_sequence, input, right=right or side == "right")
 
 

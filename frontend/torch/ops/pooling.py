@@ -42,9 +42,9 @@ for _rank in (1, 2, 3):
     handles(f"max_pool{_rank}d", f"F.max_pool{_rank}d")(_maximum(_rank))
     handles(f"max_pool{_rank}d_with_indices", f"F.max_pool{_rank}d_with_indices")(lambda *a, f=_maximum(_rank), **k: f(*a, **{**k, "return_indices": True}))
     handles(f"avg_pool{_rank}d", f"F.avg_pool{_rank}d")(_average(_rank))
-    for _kind in ("avg", "max"):
-        handles(f"adaptive_{_kind}_pool{_rank}d", f"F.adaptive_{_kind}_pool{_rank}d")(_adaptive(_kind, _rank))
-        handles(f"_adaptive_{_kind}_pool{_rank}d")(_adaptive(_kind, _rank))
+    handles(f"adaptive_avg_pool{_rank}d", f"F.adaptive_avg_pool{_rank}d", f"_adaptive_avg_pool{_rank}d")(_adaptive("avg", _rank))
+    handles(f"F.adaptive_max_pool{_rank}d")(_adaptive("max", _rank))
+    handles(f"C.adaptive_max_pool{_rank}d")(lambda *args, **kwargs: NotImplemented)  # it gives positions too
     if hasattr(ops, f"lp_pool{_rank}d"):
         handles(f"F.lp_pool{_rank}d")(lambda input, norm_type, kernel_size, stride=None, ceil_mode=False, f=getattr(ops, f"lp_pool{_rank}d"):
                                       f(input, float(norm_type), kernel_size, stride, ceil_mode))

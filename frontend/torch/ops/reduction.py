@@ -5,16 +5,33 @@ import collections
 
 from ... import ops
 from ...tensor import Tensor
-from ..dtypes import to_numpy_dtype
+from ..dtypes import is_floating, to_numpy_dtype
 from ..registry import handles
-from .values import as_axes, floating, optional_dtype, promoted
+from .values import as_axes, as_dtype, floating, optional_dtype, promoted
 
 ValuesIndices = collections.namedtuple("ValuesIndices", ("values", "indices"))
 
 
-@handles("sum", "nansum")
+@handles("sum")
 def sum_(input, dim=None, keepdim=False, dtype=None, axis=None):
     return ops.sum(optional_dtype(input, dtype), axis=as_axes(dim if axis is None else axis, input.ndim), keepdims=keepdim, dtype=dtype and to_numpy_dtype(dtype))
+
+
+@handles("nansum")
+def nansum(input, dim=None, keepdim=False, dtype=None):
+    return sum_(ops.where(ops.isnan(input), as_dtype(0, input.dtype), input) if is_floating(input.dtype) else input, dim, keepdim, dtype)
+
+
+@handles("nanmean")
+def nanmean(input, dim=None, keepdim=False, dtype=None):
+    counted = ops.sum(~ops.isnan(input), axis=as_axes(dim, input.ndim), keepdims=keepdim)
+    return nansum(input, dim, keepdim, dtype) / counted.astype(input.dtype)
+
+
+@handles("logcumsumexp")
+def logcumsumexp(input, dim):
+    top = ops.max(input, axis=dim, keepdims=True)
+    return ops.log(ops.cumsum(ops.exp(input - top), axis=dim)) + top
 
 
 @handles("mean")

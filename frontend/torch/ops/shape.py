@@ -171,3 +171,33 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
         after, before = x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))]
         x = ops.not_equal(after, before) if x.dtype == bool else after - before
     return x
+
+
+@handles("F.fold", "F.col2im", "col2im")
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """The sum of overlapping windows: the transpose of `unfold`, a transposed convolution with the identity as weight."""
+    import numpy as np
+
+    from .convolution import pair
+
+    size, kernel, dilation, padding, stride = (pair(v, 2) for v in (output_size, kernel_size, dilation, padding, stride))
+    counts = [(size[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in (0, 1)]
+    extra = tuple(size[i] - ((counts[i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (kernel[i] - 1) + 1) for i in (0, 1))
+    taps = kernel[0] * kernel[1]
+    channels = input.shape[1] // taps
+    weight = np.tile(np.eye(taps, dtype=input.dtype).reshape(taps, 1, *kernel), (channels, 1, 1, 1))
+    x = ops.reshape(input, shape=(input.shape[0], input.shape[1], *counts))
+    return ops.conv_transpose(x, Tensor._wrap(weight), None, stride=stride, padding=padding, output_padding=extra, groups=channels, dilation=dilation)
+
+
+@handles("diagflat")
+def diagflat(input, offset=0):
+    return ops.diag(ops.reshape(input, shape=(-1,)), offset)
+
+
+@handles("prims.broadcast_in_dim")
+def broadcast_in_dim(input, shape, broadcast_dimensions):
+    sizes = [1] * len(shape)
+    for size, axis in zip(input.shape, broadcast_dimensions):
+        sizes[axis] = size
+    return ops.broadcast_to(ops.reshape(input, shape=tuple(sizes)), shape=tuple(shape))

@@ -16,8 +16,8 @@ from .values import as_sizes
 from .writing import is_basic, put_item
 
 
-def viewed(x: Tensor, get, put) -> View:
-    return View(get(x), get, put)
+def viewed(x: Tensor, get, put, strided: bool | None = False) -> View:
+    return View(get(x), get, put, strided)
 
 
 def reshaped(x: Tensor, shape) -> View:
@@ -77,13 +77,13 @@ def unsqueeze(input, dim):
 def permute(input, *dims):
     order = [d % input.ndim for d in as_sizes(dims)]
     inverse = tuple(int(i) for i in np.argsort(order))
-    return viewed(input, lambda t: ops.transpose(t, axes=tuple(order)), lambda base, v: ops.transpose(v, axes=inverse))
+    return viewed(input, lambda t: ops.transpose(t, axes=tuple(order)), lambda base, v: ops.transpose(v, axes=inverse), strided=True)
 
 
 @handles("transpose", "swapaxes", "swapdims", kind="view")
 def transpose(input, dim0, dim1):
     swap = lambda t: swapaxes(t, dim0, dim1) if t.ndim else t
-    return viewed(input, swap, lambda base, v: swap(v))
+    return viewed(input, swap, lambda base, v: swap(v), strided=True)
 
 
 @handles("t", "get:T", "get:mT", "adjoint", "get:H", kind="view")
@@ -93,19 +93,19 @@ def t(input):
 
 @handles("movedim", "moveaxis", kind="view")
 def movedim(input, source, destination):
-    return viewed(input, lambda x: moveaxis(x, source, destination), lambda base, v: moveaxis(v, destination, source))
+    return viewed(input, lambda x: moveaxis(x, source, destination), lambda base, v: moveaxis(v, destination, source), strided=True)
 
 
 @handles("expand", kind="view")
 def expand_(input, *sizes, implicit=False):
     shape = as_sizes(sizes)
-    return View(expand(input, shape), lambda x: expand(x, shape), None)
+    return View(expand(input, shape), lambda x: expand(x, shape), None, True)
 
 
 @handles("expand_as", kind="view")
 def expand_as(input, other):
     shape = other.shape
-    return View(expand(input, shape), lambda x: expand(x, shape), None)
+    return View(expand(input, shape), lambda x: expand(x, shape), None, True)
 
 
 @handles("broadcast_to", kind="view")
@@ -122,7 +122,8 @@ def detach(input):
 def getitem_(input, key):
     if not is_basic(key):
         return ops_getitem(input, key)
-    return viewed(input, lambda x: ops_getitem(x, key), lambda base, v: put_item(base, key, v))
+    first = isinstance(key, int) or isinstance(key, slice) and key.step in (None, 1)  # rows at the front lie together
+    return viewed(input, lambda x: ops_getitem(x, key), lambda base, v: put_item(base, key, v), False if first else None)
 
 
 def ops_getitem(x: Tensor, key) -> Tensor:
@@ -227,7 +228,18 @@ def unfold(input, dimension, size, step):
 
 @handles("contiguous", "F.contiguous", kind="view")
 def contiguous(input, memory_format=None):
-    return View(input, lambda x: x, None)
+    return viewed(input, lambda x: x, lambda base, v: v)
+
+
+@handles("type", kind="raw")
+def type_(recording, input, dtype=None, non_blocking=False):
+    if dtype is None:
+        return f"torch.{str(input.dtype).removeprefix('torch.').capitalize()}Tensor"
+    import torch
+
+    names = {"torch.FloatTensor": torch.float32, "torch.DoubleTensor": torch.float64, "torch.LongTensor": torch.int64, "torch.IntTensor": torch.int32,
+             "torch.HalfTensor": torch.float16, "torch.BoolTensor": torch.bool, "torch.BFloat16Tensor": torch.bfloat16}
+    return to(recording, input, names.get(dtype, dtype))
 
 
 @handles("to", kind="raw")

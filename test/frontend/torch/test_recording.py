@@ -45,6 +45,8 @@ IN_PLACE = {
     "new tensor": lambda x: _filled(x),
     "chunk": lambda x: _changed_chunk(x.clone()),
     "relu_": lambda x: torch.nn.functional.relu(x - 0.5, inplace=True).mul_(2).clamp_(max=1),
+    "copies and views": lambda x: _copies(x.clone()),
+    "inplace=True": lambda x: _relu_inside(x.clone()),
     "masked_fill_": lambda x: x.clone().masked_fill_(x < 0, -1),
     "copy_": lambda x: torch.zeros(x.shape).copy_(x),
     "index_add_": lambda x: x.clone().index_add_(1, torch.tensor([0, 0]), x[:, :2]),
@@ -68,6 +70,21 @@ def _changed_view(x):
 def _changed_transpose(x):
     x.t()[0].zero_()
     x.view(-1)[1] = 7
+    return x
+
+
+def _copies(x):
+    x.t().reshape(-1).add_(1)  # a copy
+    x.permute(1, 0).contiguous().mul_(3)  # a copy
+    x.reshape(-1)[0] = 9  # a view
+    x.contiguous().sub_(0.5)  # the same tensor
+    x[1].flatten().mul_(2)
+    return x
+
+
+def _relu_inside(x):
+    torch.nn.functional.relu(x[:, :2], inplace=True)
+    torch.nn.ELU(inplace=True)(x[0])
     return x
 
 

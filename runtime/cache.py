@@ -38,9 +38,13 @@ def folder() -> pathlib.Path | None:
         return None
     if chosen:
         return pathlib.Path(chosen)
+    try:
+        home = pathlib.Path.home()
+    except RuntimeError:
+        return None  # a user without a home
     if sys.platform == "darwin":
-        return pathlib.Path.home() / "Library" / "Caches" / "onemlir"
-    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "onemlir"
+        return home / "Library" / "Caches" / "onemlir"
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "onemlir"
 
 
 def limit() -> int:

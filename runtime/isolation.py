@@ -50,7 +50,8 @@ def isolated_compile(program, path: pathlib.Path, options: dict, limits: Limits 
 
     folder = _new_folder()
     save_program(program, folder / PROGRAM)
-    options = {k: os.path.abspath(v) if isinstance(v, os.PathLike) else v for k, v in options.items()}
+    if options.get("weights"):
+        options = {**options, "weights": os.path.abspath(options["weights"])}
     _run(folder, {"kind": "compile", "path": str(path.absolute()), "options": options, "memory": limits.memory}, limits)
     shutil.rmtree(folder, ignore_errors=True)
 

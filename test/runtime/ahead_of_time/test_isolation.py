@@ -30,6 +30,12 @@ def test_object_from_a_child(tmp_path, monkeypatch):
     assert (tmp_path / "net.o").read_bytes() == (tmp_path / "here.o").read_bytes()
 
 
+def test_relative_paths_from_a_child(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mlp()[1].compile("below/net.o", weights="below/net.weights", isolate=True, cpu=CPU)
+    assert {path.name for path in (tmp_path / "below").iterdir()} == {"net.o", "net.h", "net.weights"}
+
+
 def kept_request(message):
     folder = message.split("kept in ")[1].split(";")[0]
     assert os.path.exists(os.path.join(folder, isolation.REQUEST))

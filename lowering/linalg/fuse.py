@@ -98,10 +98,15 @@ class Generic:
         sources: list[int] = []  # where each input of this op, then of the producer, is found among `operands`
         kept = [(v, m) for v, m in zip(self.inputs, self.maps) if v != value]
         moved = [(v, _compose(m, access)) for v, m in zip(producer.inputs, producer.maps)]
-        for pair in kept + moved:
-            if pair not in operands:
-                operands.append(pair)
-            sources.append(operands.index(pair))
+        if self.has_kernel:  # which knows its operands by their positions
+            places = [i for i, v in enumerate(self.inputs) if v == value]
+            operands = [moved[0] if i in places else pair for i, pair in enumerate(zip(self.inputs, self.maps))]
+            sources = [i for i in range(len(self.inputs)) if i not in places] + [places[0]]
+        else:
+            for pair in kept + moved:
+                if pair not in operands:
+                    operands.append(pair)
+                sources.append(operands.index(pair))
         with ir.InsertionPoint(self.operation), self.operation.location:
             fused = self._create(operands)
             self._move_bodies(fused, value, producer, sources, len(kept), access)

@@ -100,7 +100,8 @@ def _captured(loop: ir.Operation) -> list[ir.Value]:
     operations = walk(loop)
     for operation in operations:
         inside.update(operation.results)
-        inside.update(a for region in operation.regions for block in region.blocks for a in block.arguments)
+        if len(operation.regions):
+            inside.update(a for region in operation.regions for block in region.blocks for a in block.arguments)
     lower, _, step = _bounds(loop)
     captured: dict[ir.Value, None] = {}
     dimensions = len(blocks[0].arguments)
@@ -130,10 +131,16 @@ def _copy_in(value: ir.Value, block: ir.Block, copies: dict[ir.Value, ir.Value])
 
 
 def _rename(body: ir.Operation, names: dict[ir.Value, ir.Value]) -> None:
-    for operation in walk(body):
-        for position, operand in enumerate(operation.operands):
-            if operand in names:
-                operation.operands[position] = names[operand]
+    for old, new in names.items():
+        for use in list(old.uses):
+            if is_within(use.owner.operation, body):
+                use.owner.operation.operands[use.operand_number] = new
+
+
+def is_within(operation: ir.Operation, function: ir.Operation) -> bool:
+    while operation is not None and operation != function:
+        operation = operation.parent.operation if operation.parent is not None else None
+    return operation is not None
 
 
 def _hoist_stack(body: ir.Operation, block: ir.Block) -> None:

@@ -6,14 +6,17 @@ loop vectorizer makes full-width code of the innermost loop.
 """
 from __future__ import annotations
 
+import math
 from typing import Callable, Sequence
 
 from mlir import ir
 from mlir.dialects import arith, linalg, memref, scf
 
+from ..buffers.sizes import number_of
 from .structured import dimension, merge_loops, Structured, structured, with_epilogue
 
 PARALLEL_WORK = 32768  # scalar operations below which a loop is not worth handing to another thread
+KERNEL_WORK = 1 << 17  # multiply-adds of a kernel, on vectors, that are worth as much
 UNKNOWN_SIZE = 64  # stands for a size known only at run time where work is estimated
 
 KERNELS: dict[str, Callable[[Structured], bool]] = {}
@@ -70,11 +73,42 @@ def emit_kernel(operation: ir.Operation) -> bool:
                 break
     else:
         return False
+    _set_grain(anchor, op)
     _erase_fill(operation)
     if behind is not None:
         behind.erase()
     operation.erase()
     return True
+
+
+def _set_grain(anchor: ir.Operation, op: Structured) -> None:
+    """How many steps of the kernel's loops before `anchor` make a chunk, where all sizes are known: cheaper than counting operations."""
+    sizes = static_sizes(op)
+    if None in sizes:
+        return
+    work = math.prod(sizes)
+    operations = [o.operation for o in anchor.block.operations]
+    place = next(i for i, o in enumerate(operations) if o == anchor)
+    for operation in reversed(operations[:place]):
+        if operation.name in ("linalg.generic", "memref.copy"):
+            return
+        if operation.name == "scf.parallel" and "om.explicit" in operation.attributes and "om.grain" not in operation.attributes:
+            count = number_of(operation.operands[1])
+            if count:
+                grain = max(1, KERNEL_WORK * count // max(work, 1))
+                operation.attributes["om.grain"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), grain)
+
+
+def static_sizes(op: Structured) -> list[int | None]:
+    """Static sizes of the loops, None where known only at run time."""
+    sizes: list[int | None] = [None] * op.loops
+    for operand, results in zip(op.operands, op.maps):
+        type = ir.MemRefType(operand.type)
+        for axis, expression in enumerate(results):
+            loop = dimension(expression)
+            if loop is not None and not type.is_dynamic_dim(axis):
+                sizes[loop] = type.get_dim_size(axis)
+    return sizes
 
 
 def _epilogue_of(kernel: ir.Operation) -> ir.Operation | None:

@@ -9,7 +9,7 @@ from mlir.dialects import memref, vector
 from ..kernels import ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter, MatmulShape, Place
 from ..kernels import build as b
 from ..kernels.pool import emit_max_pool, PoolShape
-from .emit import kernel
+from .emit import kernel, static_sizes
 from .structured import dimension, is_contiguous, Structured
 
 
@@ -26,7 +26,7 @@ def matmul(op: Structured) -> bool:
     if not all(is_contiguous(v) or _unit_stride(v) for v, _ in lies) or not all(_ends_alike(order) for i, (_, order) in zip(orders, lies) if i):
         return False
     a, bm, c = (permuted(value, order) for value, order in lies)
-    sizes = loop_sizes(op)
+    sizes = static_sizes(op)
     m, n, k = sizes[batch:batch + 3]
     shape = MatmulShape(m, n, k, batch, "packed" if packed else layout, a_transposed, a_shared)
     emit_matmul(a, packed[0] if packed else bm, c, shape, epilogue_function(op.epilogue, {loop: loop for loop in range(batch + 2)}))
@@ -88,18 +88,6 @@ def permuted(value: ir.Value, order: list[int]) -> ir.Value:
 
 def _is_packed(op: Structured) -> bool:
     return any(all(dimension(e) is None for e in results) for results in op.maps[2:op.inputs])
-
-
-def loop_sizes(op: Structured) -> list[int | None]:
-    """Static sizes of the loops, None where known only at run time."""
-    sizes: list[int | None] = [None] * op.loops
-    for operand, results in zip(op.operands, op.maps):
-        type = ir.MemRefType(operand.type)
-        for axis, expression in enumerate(results):
-            loop = dimension(expression)
-            if loop is not None and not type.is_dynamic_dim(axis):
-                sizes[loop] = type.get_dim_size(axis)
-    return sizes
 
 
 @kernel("pack_b")

@@ -28,12 +28,16 @@ def show(
     assumptions: Annotated[bool, typer.Option(help="List what the recording depends on.")] = False,
     locations: Annotated[bool, typer.Option(help="Print source lines and module paths.")] = False,
     stage: Annotated[Optional[str], typer.Option(help="Print this stage of the compilation instead of the om dialect.")] = None,
+    short: Annotated[bool, typer.Option("--short", help="Print a short form for reading, with module paths as comments.")] = False,
     graph: Annotated[Optional[str], typer.Option(help="Write the graph to this .svg file.")] = None,
     depth: Annotated[Optional[int], typer.Option(help="With --graph: levels of modules that are unfolded; all without.")] = None,
 ) -> None:
     """Print a model: IR, inputs, outputs, counts of parameters and operations."""
     if graph is not None:
         _command("show").write_graph(model, graph, depth)
+        return
+    if short:
+        _command("show").print_short(model)
         return
     _command("show").run(model, assumptions, locations, stage)
 

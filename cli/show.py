@@ -23,6 +23,13 @@ def run(model: str, assumptions: bool, locations: bool, stage: str | None) -> No
         console.print(assumption_table(traced))
 
 
+def print_short(model: str) -> None:
+    """The short form for reading."""
+    from .reading import short_form
+
+    print(short_form(read_model(model).program))
+
+
 def write_graph(model: str, path: str, depth: int | None) -> None:
     """The graph of @main as a picture."""
     from .graph import graph_of, svg

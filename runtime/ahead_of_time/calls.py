@@ -9,7 +9,7 @@ from .emitter import Function
 CONTEXT_WORDS = 16
 PARALLEL_FOR, POOL, THREADS, MEMORY_LIMIT = 0, 1, 2, 5
 STATUS_WORDS = 4
-NO_MEMORY, OLD_PROCESSOR, NO_WEIGHTS, NO_OUTPUT = -1, -2, -3, -4
+NO_MEMORY, OLD_PROCESSOR, NO_WEIGHTS, NO_OUTPUT, OTHER_WEIGHTS = -1, -2, -3, -4, -5
 
 
 def level_function(number: int, offsets: Sequence[int], inputs: Sequence[Spec], outputs: Sequence[Spec], sizes: int) -> str:
@@ -171,6 +171,36 @@ define internal ptr @om_weights_of(ptr %options) {
   %weights = call ptr @om_option(ptr %options, i64 4)
   ret ptr %weights
 }
+"""
+
+# See weights.checksum.
+WEIGHTS_CHECK = """
+define i32 @{name}_weights_check(ptr %data, i64 %size) {{
+  %null = icmp eq ptr %data, null
+  %same_size = icmp eq i64 %size, {size}
+  %there = xor i1 %null, true
+  %start = and i1 %there, %same_size
+  br i1 %start, label %next, label %bad
+next:
+  %i = phi i64 [ 0, %0 ], [ %after, %next ]
+  %sum = phi i64 [ 0, %0 ], [ %total, %next ]
+  %at = getelementptr i64, ptr %data, i64 %i
+  %word = load i64, ptr %at
+  %twice = shl i64 %i, 1
+  %factor = or i64 %twice, 1
+  %product = mul i64 %word, %factor
+  %total = add i64 %sum, %product
+  %after = add i64 %i, 1
+  %more = icmp ult i64 %after, {words}
+  br i1 %more, label %next, label %end
+end:
+  %same = icmp eq i64 %total, {checksum}
+  br i1 %same, label %good, label %bad
+good:
+  ret i32 0
+bad:
+  ret i32 {code}
+}}
 """
 
 # The pool's page is mapped when the library is loaded; its workers start with the first loop that is long enough.

@@ -91,7 +91,7 @@ int32_t {name}_output_sizes(DLTensor *const *inputs, int32_t i, int64_t *sizes);
 
 {_queries(name, 'input')}
 {_queries(name, 'output')}
-const char *{name}_version(void);
+{_weights_check(name) if weights else ""}const char *{name}_version(void);
 /* Threads of a run without options. */
 int32_t {name}_threads(void);
 /* Whether this processor can run the library; a run returns an error where not. */
@@ -101,6 +101,12 @@ int32_t {name}_supported(void);
 }}
 #endif
 #endif
+"""
+
+
+def _weights_check(name: str) -> str:
+    return f"""/* 0 where the bytes are those of the file of weights, by a 64-bit checksum. */
+int32_t {name}_weights_check(const void *data, uint64_t size);
 """
 
 

@@ -16,7 +16,7 @@ from ..isolation import isolated_compile, Limits
 from ..jit import specs
 from .assemble import object_file
 from .binding import Binding, Codes
-from .calls import level_function, OPTIONS, POOL_STATE, public_functions, run_function, WEIGHTS_BESIDE, WEIGHTS_INSIDE
+from .calls import level_function, OPTIONS, OTHER_WEIGHTS, POOL_STATE, public_functions, run_function, WEIGHTS_BESIDE, WEIGHTS_CHECK, WEIGHTS_INSIDE
 from .choosing import choice, constructors
 from .emitter import Constants
 from .header import header_text
@@ -26,7 +26,7 @@ from .machines import Machine, machine_of
 from .metadata import metadata
 from .queries import descriptor, error_function, other_functions, signature_functions
 from .support import CHECKS, PROCESSORS_LINUX, PROCESSORS_MACOS
-from .weights import LARGEST_INSIDE, write_weights
+from .weights import checksum, LARGEST_INSIDE, write_weights
 
 KINDS = {".so": "library", ".dylib": "library", ".o": "object", ".a": "archive", "": "executable", ".exe": "executable"}
 
@@ -89,6 +89,8 @@ class Library:
             level.parameters = [without_memory(array) for array in level.parameters]
         if self.weight_file.size > LARGEST_INSIDE and self.beside is None:
             self.beside = path.with_suffix(".weights")
+        if self.beside and kind == "executable":
+            raise CompileError("an executable holds its weights, up to 2 GB: compile a library, whose weights can be in a file beside it")
         exported, text = self.interface()
         built = self.folder / f"{self.name}.o"
         object_file(built, self.folder, self.machine, text, self.levels, self.parallel, exported, self._embedded())
@@ -131,7 +133,7 @@ class Library:
         processors = ", ".join(level.level.cpu for level in self.levels)
         parts = [
             CHECKS, PROCESSORS_MACOS if self.machine.system == "darwin" else PROCESSORS_LINUX, OPTIONS, binding.text(),
-            WEIGHTS_BESIDE if self.beside else WEIGHTS_INSIDE.format(symbol=self.symbol),
+            WEIGHTS_BESIDE + self._weights_check() if self.beside else WEIGHTS_INSIDE.format(symbol=self.symbol),
             *self._level_functions(len(binding.size_slot)),
             run_function(len(self.levels), self.inputs, self.outputs, len(binding.axes), binding.size_slot, parallel=self.parallel, threads=self.threads),
             public_functions(self.name, len(self.inputs), len(self.outputs)),
@@ -146,6 +148,10 @@ class Library:
         text = "".join(parts)
         exported = re.findall(rf"^define \w+ @({self.name}_\w+)\(", text, flags=re.M) + ["onemlir_library"]
         return exported, text
+
+    def _weights_check(self) -> str:
+        file = self.weight_file
+        return WEIGHTS_CHECK.format(name=self.name, size=file.size, words=file.size // 8, checksum=checksum(file.path), code=OTHER_WEIGHTS)
 
     def _level_functions(self, sizes: int) -> list[str]:
         parts = []

@@ -7,7 +7,7 @@ from typing import Mapping, Sequence
 from ...dialect.status import Blank
 from ..specs import Message, Spec
 from .binding import dlpack_dtype
-from .calls import NO_MEMORY, NO_OUTPUT, NO_WEIGHTS, OLD_PROCESSOR
+from .calls import NO_MEMORY, NO_OUTPUT, NO_WEIGHTS, OLD_PROCESSOR, OTHER_WEIGHTS
 from .emitter import Constants
 
 DESCRIPTOR_VERSION = 1
@@ -25,7 +25,7 @@ def error_function(name: str, constants: Constants, messages: Mapping[int, Messa
     special = {
         NO_MEMORY: "not enough memory", OLD_PROCESSOR: f"this processor lacks instructions that the library was compiled for ({processors})",
         NO_WEIGHTS: "the weights of this library are in a file beside it: map the file and hand it in with the options",
-        NO_OUTPUT: "the model has no output of this number",
+        NO_OUTPUT: "the model has no output of this number", OTHER_WEIGHTS: "these are not the weights that the library was compiled with",
     }  # fmt: skip
     cases = " ".join(f"i32 {code}, label %case{-code}" for code in special)
     returned = "\n".join(f"case{-code}:\n  ret ptr {constants.string(text)}" for code, text in special.items())

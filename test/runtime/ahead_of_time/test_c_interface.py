@@ -297,3 +297,36 @@ def test_odd_names(tmp_path):
     tracer.finish().compile(tmp_path / "odd-1 name.o", cpu=CPU)
     command = ["cc", "-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"]
     subprocess.run(command, input='#include "odd_1_name.h"\n', text=True, cwd=tmp_path, check=True)
+
+
+BESIDE = r"""
+#include <stdio.h>
+#include "net.h"
+static _Alignas(64) char weights[1 << 20];
+int main(void) {
+  FILE *file = fopen("net.weights", "rb");
+  uint64_t size = fread(weights, 1, sizeof weights, file);
+  float x[16] = {1, 2, 3}, y[4];
+  int64_t xs[2] = {1, 16}, ys[2] = {1, 4};
+  DLTensor in = {x, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, xs, NULL, 0}, out = {y, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, ys, NULL, 0};
+  onemlir_options options = {.weights = weights};
+  int32_t good = net_weights_check(weights, size), without = net_run(&in, &out), with = net_run_with(&options, NULL, &in, &out);
+  weights[9] ^= 4;
+  int32_t changed = net_weights_check(weights, size), shorter = net_weights_check(weights, size - 64);
+  printf("%d|%s|%d|%s|%d\n%.9g %.9g %.9g %.9g\n", good, net_error(without), with, net_error(changed), shorter, y[0], y[1], y[2], y[3]);
+  return 0;
+}
+"""
+
+
+def test_weights_beside(tmp_path):
+    model, traced = mlp()
+    traced.compile(tmp_path / "net.so", weights=tmp_path / "net.weights", cpu=CPU)
+    program = compile_c(tmp_path, BESIDE, ["net.so"])
+    status, numbers = subprocess.run([program], cwd=tmp_path, check=True, capture_output=True, text=True).stdout.splitlines()
+    good, without, with_weights, changed, shorter = status.split("|")
+    assert (good, with_weights, shorter) == ("0", "0", "-5")
+    assert "hand it in with the options" in without and changed == "these are not the weights that the library was compiled with"
+    x = np.zeros((1, 16), np.float32)
+    x[0, :3] = 1, 2, 3
+    np.testing.assert_allclose(np.array(numbers.split(), np.float64), mlp_by_numpy(model, x)[0], rtol=1e-5, atol=1e-6)

@@ -67,8 +67,8 @@ def _new_folder() -> pathlib.Path:
 def _run(folder: pathlib.Path, request: dict, limits: Limits) -> dict:
     (folder / REQUEST).write_text(json.dumps(request))
     try:
-        child = subprocess.run(command(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limits.seconds, cwd=tempfile.gettempdir(),
-                               env=_environment())  # fmt: skip
+        child = subprocess.run(command(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limits.seconds,
+                               cwd=tempfile.gettempdir(), env=_environment())  # fmt: skip
     except subprocess.TimeoutExpired:
         raise CompileError(f"compiling took more than {limits.seconds:g} seconds; {_reproducer(folder)}") from None
     result = _result(folder)

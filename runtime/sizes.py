@@ -63,12 +63,16 @@ def _collect(size: Any, found: set[StoredAxis]) -> None:
                 _collect(atom["right"], found)
 
 
+def _call(atom: Mapping, sizes: Mapping[str, int]) -> int:
+    return FUNCTIONS[atom["call"]](_evaluate(atom["left"], sizes), _evaluate(atom["right"], sizes))
+
+
 def _evaluate(size: Any, sizes: Mapping[str, int]) -> int:
     if isinstance(size, int):
         return size
     total = 0
     for factor, atoms in size["terms"]:
         for atom in atoms:
-            factor *= sizes[atom["axis"]] if "axis" in atom else FUNCTIONS[atom["call"]](_evaluate(atom["left"], sizes), _evaluate(atom["right"], sizes))
+            factor *= sizes[atom["axis"]] if "axis" in atom else _call(atom, sizes)
         total += factor
     return total

@@ -147,11 +147,12 @@ class Binding:
     def bind_outputs(self) -> str:
         """Destinations that have data are checked; the others are allocated, or left to the compiled code."""
         parts = []
+        passed = "ptr %tensors, ptr %pointers, ptr %sizes, ptr %axes, ptr %owned, ptr %detail"
         code = Function("internal i32 @om_bind_outputs(ptr %tensors, ptr %pointers, ptr %sizes, ptr %axes, ptr %owned, ptr %detail)")
         for position, spec in enumerate(self.outputs):
             head = f"internal i32 @om_bind_output_{position}(ptr %tensors, ptr %pointers, ptr %sizes, ptr %axes, ptr %owned, ptr %detail)"
             parts.append(self._bind_output(position, spec, head))
-            code.return_nonzero(code.value(f"call i32 @om_bind_output_{position}(ptr %tensors, ptr %pointers, ptr %sizes, ptr %axes, ptr %owned, ptr %detail)"))
+            code.return_nonzero(code.value(f"call i32 @om_bind_output_{position}({passed})"))
         return "".join(parts) + code.text()
 
     def _bind_output(self, position: int, spec: Spec, head: str) -> str:

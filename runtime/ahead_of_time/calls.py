@@ -39,7 +39,8 @@ def level_function(number: int, offsets: Sequence[int], inputs: Sequence[Spec], 
     found = [code.load("i64", "%table", status + i) for i in range(STATUS_WORDS)]
     bad = code.value(f"icmp ne i32 {result}, 0")
     code.line(f"br i1 {bad}, label %refused, label %done")
-    code.lines += ["refused:", f"  call void @om_note(ptr %detail, i32 {result}, i64 {found[1]}, i64 {found[2]}, i64 {found[3]})", "  br label %done", "done:"]
+    note = f"  call void @om_note(ptr %detail, i32 {result}, i64 {found[1]}, i64 {found[2]}, i64 {found[3]})"
+    code.lines += ["refused:", note, "  br label %done", "done:"]
     return code.text(f"ret i32 {result}")
 
 

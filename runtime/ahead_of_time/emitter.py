@@ -49,7 +49,8 @@ class Function:
         self.count += 1
         number = self.count
         zero = self.value(f"icmp eq i32 {code}, 0")
-        self.lines += [f"  br i1 {zero}, label %good{number}_, label %bad{number}_, !prof !0", f"bad{number}_:", f"  ret i32 {code}", f"good{number}_:"]
+        branch = f"  br i1 {zero}, label %good{number}_, label %bad{number}_, !prof !0"
+        self.lines += [branch, f"bad{number}_:", f"  ret i32 {code}", f"good{number}_:"]
 
     def text(self, result: str = "ret i32 0") -> str:
         body = "\n".join(self.lines)

@@ -26,8 +26,8 @@ def shared_library(object_file: pathlib.Path, path: pathlib.Path, machine: Machi
     if machine.system == "darwin":
         arguments += [f"-Wl,-install_name,@rpath/{path.name}", "-Wl,-dead_strip"]
     else:
-        arguments += [f"-Wl,-soname,{path.name}", "-Wl,--no-undefined", "-Wl,-z,noexecstack", "-Wl,-z,relro,-z,now", "-Wl,--build-id=none", "-Wl,--as-needed"]
-        arguments += ["-Wl,-z,nodelete"] * threads
+        arguments += [f"-Wl,-soname,{path.name}", "-Wl,--no-undefined", "-Wl,--build-id=none", "-Wl,--as-needed"]
+        arguments += ["-Wl,-z,noexecstack", "-Wl,-z,relro,-z,now", *["-Wl,-z,nodelete"] * threads]
     _run([*linker(machine), *arguments, "-lm", "-lpthread"])
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import irdl as _irdl
+from mlir._mlir_libs import _mlirDialectsIRDL as _irdl  # not mlir.dialects.irdl, whose op classes take long to import
 
 from ..errors import VerificationError
 from . import ops as _ops  # noqa: F401  the declarations

@@ -5,8 +5,6 @@ import warnings
 
 import torch
 
-from ...errors import OnemlirError
-
 
 def compile_backend(graph_module: torch.fx.GraphModule, example_inputs):
     """For ``torch.compile(model, backend="onemlir")``: a function of the graph's inputs that gives its outputs."""
@@ -14,8 +12,8 @@ def compile_backend(graph_module: torch.fx.GraphModule, example_inputs):
     if reason is None:
         try:
             return compiled(graph_module, example_inputs)
-        except OnemlirError as error:
-            reason = str(error)
+        except Exception as error:  # whatever it is, torch can run the graph
+            reason = f"{type(error).__name__}: {error}"
     warnings.warn(f"onemlir leaves this graph to torch: {reason}", stacklevel=2)
     return graph_module.forward
 
@@ -46,16 +44,8 @@ def compiled(graph_module, example_inputs):
         return graph_module(*(next(fixed) if known else next(rest) for known in is_weight))
 
     traced = trace(program, *examples)
-    traced.check_weights()
-    session_model = traced
+    traced._session = traced.session()  # what cannot be compiled is found here, not at the first call
 
     def run(*inputs):
-        return session_model(*(t for t, known in zip(inputs, is_weight) if not known))
+        return traced(*(t for t, known in zip(inputs, is_weight) if not known))
     return run
-
-
-def register() -> None:
-    """Make the backend known to torch.compile by its name."""
-    from torch._dynamo import register_backend
-
-    register_backend(compile_backend, name="onemlir")

@@ -11,6 +11,8 @@ from typing import Callable
 
 _CHECKS = {name: (lambda *args: False) for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")}
 
+_NO_OVERRIDES = types.SimpleNamespace(**_CHECKS)
+
 
 @functools.lru_cache(maxsize=None)
 def python_body(function: Callable) -> Callable | None:
@@ -33,6 +35,7 @@ def _without_decorators(function):
 
 
 def _copied(function: types.FunctionType) -> types.FunctionType:
-    copy = types.FunctionType(function.__code__, {**function.__globals__, **_CHECKS}, function.__name__, function.__defaults__, function.__closure__)
+    names = {**function.__globals__, **_CHECKS, **({"overrides": _NO_OVERRIDES} if "overrides" in function.__code__.co_names else {})}
+    copy = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy

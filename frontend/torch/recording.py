@@ -98,6 +98,8 @@ class TorchRecording:
     def call(self, function: Callable, args: tuple, kwargs: dict):
         """The result of a torch function in the recorded program."""
         handler, name = find(function)
+        if torch.is_autocast_enabled("cpu"):
+            self.recorder.refuse(f"{name} under autocast", "it computes in a lower precision than the recording: convert the model with .bfloat16() instead")
         if handler is not None:
             result = self._handle(function, handler, args, kwargs)
             if result is not NotImplemented or name.startswith("__"):
@@ -216,7 +218,7 @@ class TorchRecording:
     def read(self, tensor: torch.Tensor, what: str) -> np.ndarray:
         """The data of a tensor: known for constants, by the recording's rule for what depends on inputs."""
         value = value_of(self.recorded(tensor))
-        if value._node is not None and not depends_on_inputs(value._node.value, {}):
+        if value._node is not None and not depends_on_inputs(value._node.value):
             return np.asarray(self.recorder.interpreter().value(value._node.value))
         if self.missing:
             self.report()
@@ -229,7 +231,7 @@ def version_of(tensor: torch.Tensor) -> int:
         return 0 if tensor.is_inference() else tensor._version
 
 
-def depends_on_inputs(value, known: dict) -> bool:
+def depends_on_inputs(value) -> bool:
     """Whether a value of the IR follows from inputs, not from parameters and constants alone."""
     stack, seen = [value], set()
     while stack:

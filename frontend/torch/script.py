@@ -152,7 +152,8 @@ _SPECIAL: dict[str, Callable] = {
     "prim::TupleIndex": lambda r, n, i, v: [i[0][i[1]]],
     "prim::DictConstruct": lambda r, n, i, v: [dict(zip(i[::2], i[1::2]))],
     "prim::NumToTensor": lambda r, n, i, v: [i[0]], "prim::unchecked_cast": lambda r, n, i, v: [i[0]],
-    "prim::Uninitialized": lambda r, n, i, v: [None], "prim::dtype": lambda r, n, i, v: [_DTYPE_CODES[i[0].dtype]], "prim::device": lambda r, n, i, v: [i[0].device],
+    "prim::Uninitialized": lambda r, n, i, v: [None], "prim::dtype": lambda r, n, i, v: [_DTYPE_CODES[i[0].dtype]],
+    "prim::device": lambda r, n, i, v: [i[0].device],
     "prim::min": lambda r, n, i, v: [min(*i)], "prim::max": lambda r, n, i, v: [max(*i)], "aten::Int": lambda r, n, i, v: [_integer(r, i[0])],
     "aten::Bool": lambda r, n, i, v: [bool(_known(r, i[0]))], "aten::Float": lambda r, n, i, v: [_float(r, i[0])],
     "prim::isinstance": lambda r, n, i, v: [True], "prim::is_cuda": lambda r, n, i, v: [False],
@@ -189,7 +190,8 @@ _DTYPES = {code: dtype for dtype, code in _DTYPE_CODES.items()}
 
 _OF_OBJECTS = ("__is__", "__isnot__", "append")  # they take tensors as they are
 _PLAIN: dict[str, Callable] = {
-    "add": lambda a, b, alpha=1: a + (b if alpha == 1 else b * alpha), "sub": lambda a, b, alpha=1: a - (b if alpha == 1 else b * alpha), "mul": _op.mul,
+    "add": lambda a, b, alpha=1: a + (b if alpha == 1 else b * alpha),
+    "sub": lambda a, b, alpha=1: a - (b if alpha == 1 else b * alpha), "mul": _op.mul,
     "div": lambda a, b, rounding_mode=None: a / b if rounding_mode is None else a // b, "floordiv": _op.floordiv, "remainder": _op.mod, "neg": _op.neg, "eq": lambda a, b: _listed(a) == _listed(b),
     "ne": lambda a, b: _listed(a) != _listed(b), "lt": _op.lt, "le": _op.le, "gt": _op.gt, "ge": _op.ge, "__not__": _op.not_, "__is__": _op.is_, "__isnot__": _op.is_not,
     "__and__": _op.and_, "__or__": _op.or_, "__getitem__": _op.getitem, "len": len, "Bool": bool, "Float": float, "format": str.format, "pow": _op.pow,

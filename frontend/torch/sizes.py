@@ -4,8 +4,10 @@ from __future__ import annotations
 import operator
 
 import torch
+from torch.fx.experimental.sym_node import SymNode
 
 from ..symbolic_int import SymbolicInt
+from ..tensor import Tensor
 
 
 class SizeNode:
@@ -49,7 +51,13 @@ class SizeNode:
         return float(self.value)
 
     def sym_float(self):
-        return SizeNode(float(self.value))
+        return as_tensor_node(self.value / 1)
+
+    def pow_by_natural(self, other: "SizeNode") -> "SizeNode":
+        result = 1
+        for _ in range(other.value):
+            result = self.value * result
+        return SizeNode(result)
 
     def sym_max(self, other: "SizeNode") -> "SizeNode":
         return self if self.value >= other.value else other
@@ -69,31 +77,18 @@ class SizeNode:
     __repr__ = __str__ = _graph_repr
 
 
-class ConditionNode(SizeNode):
-    """The answer to a comparison of sizes: the comparison was decided by the recording's rule, so it is known."""
+def known_node(value):
+    """A node that torch's arithmetic of sizes unwraps at once to `value`: a decided comparison, or a tensor that follows from a size."""
+    node = SymNode.__new__(SymNode)
+    node.constant = value
+    return node
 
-    def is_int(self) -> bool:
-        return False
 
-    def is_bool(self) -> bool:
-        return True
+def as_tensor_node(value):
+    """A number that follows from a size and is no size: a rank-0 tensor, known when the model runs."""
+    from .tensor import RecordedTensor
 
-    def bool_(self) -> bool:
-        return self.value
-
-    def guard_bool(self, file, line) -> bool:
-        return self.value
-
-    expect_true = guard_size_oblivious = guard_or_true = guard_or_false = guard_bool
-
-    def sym_not(self) -> "ConditionNode":
-        return ConditionNode(not self.value)
-
-    def and_(self, other) -> "ConditionNode":
-        return ConditionNode(self.value and other.value)
-
-    def or_(self, other) -> "ConditionNode":
-        return ConditionNode(self.value or other.value)
+    return known_node(RecordedTensor(value) if isinstance(value, Tensor) else value)
 
 
 def str_of(value) -> str:
@@ -105,7 +100,7 @@ def _arithmetic(function):
 
 
 def _comparison(function):
-    return lambda self, other: ConditionNode(bool(function(self.value, other.value)))
+    return lambda self, other: known_node(bool(function(self.value, other.value)))
 
 
 for _name, _function in {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "mod": operator.mod, "floordiv": operator.floordiv,
@@ -115,7 +110,7 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(SizeNode, _name, _comparison(getattr(operator, _name)))
 SizeNode.neg = lambda self: SizeNode(-self.value)
 SizeNode.pos = lambda self: self
-SizeNode.truediv = SizeNode.int_truediv = lambda self, other: SizeNode(float(self.value) / float(other.value))
+SizeNode.truediv = SizeNode.int_truediv = lambda self, other: as_tensor_node(self.value / other.value)
 
 
 def to_sym_int(size):

@@ -52,6 +52,18 @@ class RecordedTensor(torch.Tensor):
         self._value, self._seen = value, self._storage_cell.version
         return self
 
+    # What torch calls on the quotient of a size and a float.
+    def __float_truediv__(self, other):
+        return self / other
+
+    def __rfloat_truediv__(self, other):
+        return other / self
+
+    @property
+    def node(self):
+        raise TraceError(f"a symbolic size times or plus a Python float cannot be recorded, at {user_line()}\n"
+                         "  divide (size / 2.0), or bring a tensor in first: x * size * 0.5")
+
     @classmethod
     def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
         raise TraceError(f"{function} got a recorded torch tensor outside of its recording, at {user_line()}\n"

@@ -62,3 +62,9 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
 @handles("F.local_response_norm")
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     return ops.local_response_norm(input, size, alpha=alpha, beta=beta, k=k)
+
+
+@handles("_weight_norm", "_weight_norm_interface")
+def weight_norm(v, g, dim=0):
+    axes = tuple(a for a in range(v.ndim) if dim == -1 or a != dim % v.ndim)
+    return v * (g / ops.norm(v, axis=axes, keepdims=True))

@@ -268,3 +268,37 @@ def test_no_warning_for_a_plain_model():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         om.trace(torch.nn.Linear(2, 2), torch.ones(1, 2))
+
+
+def test_numbers_that_follow_from_sizes(agrees):
+    def program(x):
+        batch = x.shape[0]
+        return x / batch ** 0.5, x * (batch / 2), x * (batch / 4.0), x * batch * 3.0, x.new_zeros(batch ** 2)
+
+    agrees(program, (torch.ones(2, 3),), ("batch", None), [(torch.ones(5, 3),)])
+
+
+def test_autocast_is_refused():
+    def program(x):
+        with torch.autocast("cpu"):
+            return torch.nn.functional.linear(x, torch.ones(2, 3))
+
+    with pytest.raises(om.TraceError, match="autocast"):
+        om.trace(program, torch.ones(1, 3))
+
+
+def test_parametrizations(agrees):
+    torch.manual_seed(0)
+    agrees(torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(3, 3)), (torch.randn(2, 3),), ("batch", None), [(torch.randn(4, 3),)])
+
+
+def test_kept_tensor_is_refused():
+    class Keeps(torch.nn.Module):
+        def forward(self, x):
+            self.last = x * 2
+            return self.last
+
+    model = Keeps()
+    with pytest.raises(om.TraceError, match="'last'"):
+        om.trace(model, torch.ones(2))
+    assert not hasattr(model, "last")

@@ -32,20 +32,34 @@ def tensors_of(graph_module, example_inputs) -> list[torch.Tensor]:
 
 
 def compiled(graph_module, example_inputs):
-    """The graph recorded on zeros of the examples' shapes, with what it takes besides the weights as inputs."""
+    """The graph as a session of what it takes besides the weights; made anew when other or changed weights come."""
+    is_weight = [isinstance(t, torch.nn.Parameter) for t in example_inputs]
+    made: dict = {}
+
+    def run(*inputs):
+        weights = [t for t, known in zip(inputs, is_weight) if known]
+        key = tuple((id(t), t._version) for t in weights)
+        if key not in made:
+            made.clear()
+            made[key] = weights, recorded(graph_module, inputs, is_weight)
+        return made[key][1](*(t for t, known in zip(inputs, is_weight) if not known))
+
+    made[tuple((id(t), t._version) for t, known in zip(example_inputs, is_weight) if known)] = (
+        [*example_inputs], recorded(graph_module, example_inputs, is_weight))  # what cannot be compiled is found here, not at the first call
+    return run
+
+
+def recorded(graph_module, inputs, is_weight):
+    """The traced model of the graph with these weights, recorded on zeros of the shapes of the other inputs, and compiled."""
     from ...traced import trace
 
-    is_weight = [isinstance(t, torch.nn.Parameter) for t in example_inputs]
-    weights = [t for t, known in zip(example_inputs, is_weight) if known]
-    examples = [torch.zeros(tuple(map(int, t.shape)), dtype=t.dtype) for t, known in zip(example_inputs, is_weight) if not known]
+    weights = [t for t, known in zip(inputs, is_weight) if known]
+    examples = [torch.zeros(tuple(map(int, t.shape)), dtype=t.dtype) for t, known in zip(inputs, is_weight) if not known]
 
-    def program(*inputs):
-        rest, fixed = iter(inputs), iter(weights)
+    def program(*arguments):
+        rest, fixed = iter(arguments), iter(weights)
         return graph_module(*(next(fixed) if known else next(rest) for known in is_weight))
 
     traced = trace(program, *examples)
-    traced._session = traced.session()  # what cannot be compiled is found here, not at the first call
-
-    def run(*inputs):
-        return traced(*(t for t, known in zip(inputs, is_weight) if not known))
-    return run
+    traced._session = traced.session()
+    return traced

@@ -87,6 +87,8 @@ def test_compile_backend():
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         torch.testing.assert_close(compiled(x), model(x), rtol=1e-4, atol=1e-5)
+        model.norm.weight.mul_(2)
+        torch.testing.assert_close(compiled(x), model(x), rtol=1e-4, atol=1e-5)
 
 
 def test_compile_backend_falls_back_with_a_message():

@@ -83,7 +83,8 @@ def processor_features() -> frozenset:
 
 def processor() -> str:
     """This machine's processor, and the lesser one that is chosen instead."""
-    return "\n".join([platform.machine(), platform.system(), _processor_flags(), os.environ.get("ONEMLIR_TARGET", "")])
+    choices = [os.environ.get(name, "") for name in ("ONEMLIR_TARGET", "ONEMLIR_WINOGRAD")]
+    return "\n".join([platform.machine(), platform.system(), _processor_flags(), *choices])
 
 
 def read_code(key: str | None) -> tuple[list[Compiled], dict[str, Any]] | None:

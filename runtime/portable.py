@@ -26,7 +26,10 @@ class PortableSession(Session):
         self._nesting, self._requested = nesting, threads
 
     def __reduce__(self):
-        code = code_header([self._compiled], {}), object_bytes(self._compiled.keep)
+        from .pool.library import pool_code
+
+        pool = pool_code() if self._compiled.pool is not None else None
+        code = code_header([self._compiled], {}), object_bytes(self._compiled.keep), pool
         return restore, (code, processor_features(), self.inputs, self.outputs, self._parameters, self._requested, self._nesting, self._checks)
 
 
@@ -37,7 +40,12 @@ def restore(code, features: frozenset, inputs, outputs, parameters, threads, nes
     missing = features - processor_features()
     if missing:
         raise CompileError(f"this session was compiled for a processor that also has {', '.join(sorted(missing)[:8])}: compile the model here")
-    (compiled,), _ = load_code(*code)
+    header, data, pool = code
+    if pool is not None:
+        from .pool.library import offer
+
+        offer(pool)
+    (compiled,), _ = load_code(header, data)
     session = PortableSession(compiled, inputs, outputs, [aligned(p) for p in parameters], threads=threads, nesting=nesting, checks=checks)
     session.timing, session.cached = {}, True
     return session

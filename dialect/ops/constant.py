@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...errors import ShapeError
 from .. import dtypes
 from ..attributes import Array, Axis, DType, Shape
 from ..declare import Attr, Integer, Op, Operand, Operands, Result, AnyDType
-from ..shapes import TensorType
+from ..shapes import show, TensorType
 
 
 class Constant(Op, public=False):
@@ -39,6 +40,10 @@ class Full(Op):
     value: Operand[AnyDType]
     shape: Attr[Shape]
     result: Result
+
+    def verify(value, shape):
+        if value.rank:
+            raise ShapeError(f"full: the value must have rank 0, found shape {show(value.shape)}")
 
     def infer(value, shape):
         return TensorType(shape, value.dtype)

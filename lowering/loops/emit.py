@@ -68,8 +68,7 @@ def emit_kernel(operation: ir.Operation) -> bool:
     for behind in [epilogue, None] if epilogue is not None else [None]:
         anchor = behind if behind is not None else operation
         with ir.InsertionPoint(anchor), operation.location:
-            combined = merge_loops(with_epilogue(op, structured(behind)) if behind is not None else op)
-            if emitter(combined):
+            if emitter(with_epilogue(op, structured(behind)) if behind is not None else op):
                 break
     else:
         return False

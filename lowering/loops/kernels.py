@@ -10,12 +10,13 @@ from ..kernels import ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_
 from ..kernels import build as b
 from ..kernels.pool import emit_max_pool, PoolShape
 from .emit import kernel, static_sizes
-from .structured import dimension, is_contiguous, Structured
+from .structured import dimension, is_contiguous, merge_loops, Structured
 
 
 @kernel("matmul")
 def matmul(op: Structured) -> bool:
-    """C = A B: loops (batch..., m, n, k); B packed when there is a packed operand, else rows or columns."""
+    """C = A B: loops (batch..., m, n, k) once merged; B packed when there is a packed operand, else rows or columns."""
+    op = merge_loops(op)
     place = dimension_places(op)
     if place is None or not isinstance(ir.MemRefType(op.operands[-1].type).element_type, (ir.F32Type, ir.F64Type)):
         return False

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import io
+import sys
+import types
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -230,3 +232,13 @@ def stages(program: Program) -> dict[str, str]:
     texts["llvm-ir"] = llvm_ir(module)
     texts["assembly"] = assembly(module)
     return texts
+
+
+class _CallableModule(types.ModuleType):
+    """`onemlir.lowering.stages` is this module and the function of that name: calling the one calls the other."""
+
+    def __call__(self, program: Program) -> dict[str, str]:
+        return stages(program)
+
+
+sys.modules[__name__].__class__ = _CallableModule

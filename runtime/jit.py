@@ -1,6 +1,7 @@
 """From a program to a ready Session: lower, compile for this processor, run @prepare on the weights."""
 from __future__ import annotations
 
+import mmap
 import time
 from typing import Callable
 
@@ -137,9 +138,9 @@ def specs(program) -> tuple[list[Spec], list[Spec]]:
 
 
 def prepared_parameters(program, prepare: list[Compiled], entries: dict[str, list], threads: int | None) -> list[np.ndarray]:
-    """The arrays of @main's parameters: weights as they are, and what @prepare makes of them."""
+    """The arrays of @main's parameters: weights that nobody else can change, and what @prepare makes of them."""
     unused = {name for name in entries.get("unused", ()) if not name.startswith("@prepare.")}
-    arrays = {name: np.empty(0, np.uint8) if name in unused else weight(program, name) for name in entries["main"] if not name.startswith("@prepare.")}
+    arrays = {name: np.empty(0, np.uint8) if name in unused else own(weight(program, name)) for name in entries["main"] if not name.startswith("@prepare.")}
     for compiled in prepare:
         for number, array in enumerate(run_prepare(program, compiled, entries, threads)):
             arrays[f"@prepare.{number}"] = array
@@ -169,6 +170,28 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     memory = np.empty(size + ALIGNMENT, np.uint8)
     offset = -memory.ctypes.data % ALIGNMENT
     return memory[offset:offset + size].view(dtype).reshape(shape)
+
+
+def own(array: np.ndarray) -> np.ndarray:
+    """The array itself where it is mapped read-only from a file; else a copy: a session keeps its weights whatever becomes of the model's."""
+    if _is_mapped(array):
+        return array
+    memory = np.empty(array.nbytes + ALIGNMENT, np.uint8)
+    offset = -memory.ctypes.data % ALIGNMENT
+    copy = memory[offset:offset + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def _is_mapped(array: np.ndarray) -> bool:
+    """Whether an array, and all arrays it is a view of, are read-only views of a mapped file."""
+    base = array
+    while isinstance(base, np.ndarray):
+        if base.flags.writeable:
+            return False
+        base = base.base
+    base = base.obj if isinstance(base, memoryview) else base
+    return isinstance(base, mmap.mmap)
 
 
 def weight(program, name: str) -> np.ndarray:

@@ -176,9 +176,7 @@ def own(array: np.ndarray) -> np.ndarray:
     """The array itself where it is mapped read-only from a file; else a copy: a session keeps its weights whatever becomes of the model's."""
     if _is_mapped(array):
         return array
-    memory = np.empty(array.nbytes + ALIGNMENT, np.uint8)
-    offset = -memory.ctypes.data % ALIGNMENT
-    copy = memory[offset:offset + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy = aligned_empty(array.shape, array.dtype)
     copy[...] = array
     return copy
 

@@ -1,6 +1,4 @@
 """Batches, seeds, compiled and eager runs of one training."""
-import time
-
 import numpy as np
 import pytest
 
@@ -76,35 +74,3 @@ def test_compiled_and_eager_training_agree():
     np.testing.assert_allclose(losses, others, rtol=1e-4)
     for name in weights:
         np.testing.assert_allclose(weights[name], more[name], rtol=1e-2, atol=1e-3, err_msg=name)
-
-
-def seconds(function) -> float:
-    """The shortest of some runs."""
-    function()
-    times = []
-    for _ in range(10):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def test_a_compiled_step_is_much_faster_than_an_eager_one():
-    data = digits.load()
-    x, y = om.tensor(data.train_images[:64].astype(np.float32)), om.tensor(data.train_labels[:64].astype(np.int64))
-    model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
-    eager, functional = optim.Adam(model.parameters()), optim.Adam(())
-    parameters = {name: p.detach() for name, p in model.named_parameters()}
-    state = functional.init(parameters)
-
-    def eager_step():
-        eager.zero_grad()
-        nn.losses.cross_entropy(model(x), y).backward()
-        eager.step()
-
-    @om.jit
-    def step(parameters, state, x, y):
-        loss, slopes = om.value_and_grad(lambda p: nn.losses.cross_entropy(nn.functional_call(model, p, x), y))(parameters)
-        return *functional.update(parameters, slopes, state), loss
-
-    assert seconds(eager_step) > 3 * seconds(lambda: step(parameters, state, x, y))

@@ -215,26 +215,6 @@ def test_eager_control_flow_takes_no_recording():
     assert ops.fori_loop(3, 1, lambda i, c: c + i, om.tensor(5)).item() == 5
 
 
-def test_a_loop_runs_without_overhead_per_step():
-    """1,000 steps on few elements; a step of Python would take longer than the whole loop may."""
-    import time
-
-    traced = om.trace(lambda xs: ops.scan(lambda c, x: (c * 0.5 + x, c.sum()), om.zeros((4,)), xs), om.zeros((10, 4)), axes=("time", None))
-    session = traced.session(threads=1)
-    xs = np.ones((1000, 4), np.float32)
-    session(xs)
-    best = min(_seconds(lambda: session(xs)) for _ in range(20))
-    assert best < 1e-3
-
-
-def _seconds(function) -> float:
-    import time
-
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
-
-
 def test_a_scan_is_stacked_by_the_loop_of_onnx(tmp_path, export):
     import onnx
 

@@ -12,7 +12,7 @@ from onemlir.lowering import register_pass
 from onemlir.runtime import cache
 from onemlir.runtime.cached import compiler_version, program_key
 
-from .models import gathering, large, mlp, mlp_by_numpy, tiny
+from .models import gathering, mlp, mlp_by_numpy, tiny
 
 X = np.random.default_rng(0).standard_normal((5, 16)).astype(np.float32)
 
@@ -145,13 +145,3 @@ def test_a_folder_that_cannot_be_written_is_no_error(monkeypatch, tmp_path):
     monkeypatch.setenv("ONEMLIR_CACHE", str(tmp_path / "file" / "below"))
     traced = tiny()
     np.testing.assert_array_equal(traced.session()(X), X * 3 + 1)
-
-
-def test_second_session_is_ready_sooner():
-    _, traced = large()
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        traced.session(threads=1)
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds[1:]) * 5 < seconds[0]

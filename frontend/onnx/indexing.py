@@ -17,7 +17,19 @@ def _indices(x: Tensor) -> Tensor:
 
 @reads("Gather")
 def read_gather(node, ops):
-    return ops.gather(node.tensor(0), _indices(node.tensor(1)), axis=node.int("axis", 0))
+    """A known scalar index is a slice: a view instead of a copy."""
+    axis, index = normalize_axis(node.int("axis", 0), node.rank(0)), node.value(1).array
+    size = node.shape(0)[axis] if node.rank(0) else None
+    if index is not None and index.ndim == 0 and isinstance(size, int) and -size <= index < size:
+        return _slice_at(node.tensor(0), axis, int(index) % size, ops)
+    return ops.gather(node.tensor(0), _indices(node.tensor(1)), axis=axis)
+
+
+def _slice_at(x: Tensor, axis: int, index: int, ops) -> Tensor:
+    shape = sizes_of(x)
+    starts = tuple(index if i == axis else 0 for i in range(x.ndim))
+    part = ops.slice(x, starts=starts, shape=(*shape[:axis], 1, *shape[axis + 1:]), steps=(1,) * x.ndim)
+    return ops.reshape(part, shape=(*shape[:axis], *shape[axis + 1:]))
 
 
 @reads("GatherElements")

@@ -274,12 +274,16 @@ class Recorder(GraphBuilder):
         self.guard_size(kind, left, right, literal(f"{why}, at {user_line()}"), "ShapeError")
 
     def guard_size(self, kind: str, left: Size, right: Size, message: str, error: str = "GuardError") -> None:
-        """Check a condition on sizes on every run; where they are sizes of inputs, before any other work."""
+        """Check a condition on sizes on every run; where they are sizes of inputs, before any other work, unless a branch alone needs it."""
         check = SizeCheck(kind, left, right, message, error, None)
-        if not known_at_entry(self, left, right):
+        if self.in_branch() or not known_at_entry(self, left, right):
             emit_check(self, check)
         elif check not in [SizeCheck(c.kind, c.left, c.right, c.message, c.error, None) for c in self.size_checks]:
             self.size_checks.append(SizeCheck(kind, left, right, message, error, user_line()))
+
+    def in_branch(self) -> bool:
+        """Whether the branch of a condition is being recorded: what it requires holds only where it is taken."""
+        return any(block.owner.name == "scf.if" for block in self.blocks[1:])
 
     # Reading data.
     def read(self, tensor: Tensor, what: str) -> np.ndarray:

@@ -57,7 +57,7 @@ class CompiledModel(BackendRep):
     def _compiled(self, constants, shapes, lengths):
         from ...traced import TracedModel
 
-        return TracedModel(read_onnx(self.model, constants, shapes, lengths)).session()
+        return TracedModel(read_onnx(self.model, constants, shapes, lengths, assume=False)).session()
 
     def _fix(self, error: NeedsConstant, values, constants, shapes, lengths) -> bool:
         """Fix what the reader has to know; whether there was anything."""

@@ -1,6 +1,8 @@
 """Constants, and tensors made of sizes."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import onnx
 
@@ -8,6 +10,7 @@ from ...dialect import dtypes, symbolic
 from ..tensor import Tensor
 from .narrow import NARROW, narrow_value, stored_tensor
 from .node import REQUIRED
+from .recorder import LARGE
 from .registry import reads
 from .values import Value
 
@@ -49,11 +52,14 @@ def read_size(node, ops):
 @reads("Range")
 def read_range(node, ops):
     """start, start + delta, …: max(ceil((limit - start) / delta), 0) elements."""
-    values = [node.value(i) for i in range(3)]
+    values, count = [node.value(i) for i in range(3)], None
     if all(v.array is not None for v in values):
         start, limit, delta = (v.array.reshape(()).item() for v in values)
-        return Tensor._wrap(np.arange(start, limit, delta).astype(values[0].dtype) if delta else np.zeros(0, values[0].dtype))
-    count = _known_count(node) if all(v.content is not None for v in values) else None
+        count = max(math.ceil((limit - start) / delta), 0) if delta else 0
+        if count < LARGE:
+            return Tensor._wrap((np.arange(count) * delta + start).astype(values[0].dtype) if count else np.zeros(0, values[0].dtype))
+    elif all(v.content is not None for v in values):
+        count = _known_count(node)
     start, limit, delta = (node.tensor(i).reshape(()) if node.rank(i) else node.tensor(i) for i in range(3))
     if count is None:
         wide = dtypes.float64 if dtypes.is_floating(start.dtype) else dtypes.int64

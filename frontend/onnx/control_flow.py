@@ -11,6 +11,7 @@ from ..ops.joining import stack
 from ..ops.repeating import flip
 from ..ops.shape import moveaxis, slice_along, squeeze
 from ..regions import build_for, build_if, build_while, inside, placeholder
+from ..size_rules import literal
 from ..symbolic_int import size_of
 from ..tensor import Tensor
 from .registry import reads
@@ -41,8 +42,24 @@ def read_if(node, ops):
     try:
         return tuple(build_if(node.recorder, condition.tensor, lambda: _tensors(sides["then_branch"]()), lambda: _tensors(sides["else_branch"]()), strict=False))
     except TraceError:
-        node.array(0)  # branches of different ranks: the condition must be known
-        raise
+        if node.recorder.choices is None:
+            node.array(0)  # branches of different ranks: the condition must be known
+            raise
+        return _chosen(node, condition.tensor, sides)
+
+
+def _chosen(node, condition: Tensor, sides):
+    """One branch of an If whose branches give values of different ranks, with a check at run time that it is the one."""
+    taken = node.recorder.choices.next()
+    branch = "then_branch" if taken else "else_branch"
+    found = om.reshape(condition, shape=()).astype(bool)
+    text = f"{node}: the branches give values of different ranks; the model was read with the {branch}, since that fits the rest of it"
+    depends = ", ".join(sorted(node.value(0).depends))
+    advice = f". Read it with other shapes= or constants= for {depends}" if depends else ""
+    node.recorder.call("guard", node.recorder._as_node(found if taken else om.logical_not(found)), None, None, kind="GuardError",
+                       message=literal(f"{text}, but the condition is {not taken}{advice}"))
+    node.recorder.assume("branch", str(node), text)
+    return tuple(sides[branch]())
 
 
 # Loop.
@@ -181,7 +198,7 @@ def read_batched_scan(node, ops):
     if not isinstance(batch, int):
         node.refuse("Scan of version 8 needs a fixed batch axis")
     results = []
-    for sample in range(batch):
+    for sample in range(node.steps(batch, "the samples")):
         parts = [squeeze(slice_along(t, 0, sample, 1), 0) for t in tensors]
         results.append(_scan(node, parts[:len(parts) - scanned], parts[len(parts) - scanned:]))
     return tuple(stack(column) for column in zip(*results))

@@ -103,6 +103,8 @@ class GraphReader:
             raise located(error, self.recorder.where) from None
         except RecursionError:
             raise FormatError(f"{self.recorder.where}: nested too deeply") from None
+        except MemoryError as error:
+            raise located(UnsupportedOpError(f"takes more memory than there is to be read: {error}"), self.recorder.where) from error
         except MALFORMED as error:
             raise located(FormatError(f"cannot be read: {type(error).__name__}: {error}"), self.recorder.where) from error
         self.recorder.where = outer

@@ -67,7 +67,7 @@ def read_ngrams(node, ops):
     if not isinstance(size, int):
         node.needs_size(0, f"rows must have a fixed length, found {size}")
     places, weights = node.ints_attribute("ngram_indexes"), node.floats("weights")
-    columns: list[Tensor | None] = [None] * (max(places) + 1)
+    columns: list[Tensor | None] = [None] * node.steps(max(places) + 1, "the columns of the result")
     for number, gram in enumerate(_grams(node, pool)):
         if node.int("min_gram_length") <= len(gram) <= node.int("max_gram_length"):
             columns[places[number]] = _count(node, rows, size, gram, None if weights is None else weights[number])
@@ -83,7 +83,7 @@ def _grams(node, pool) -> list[tuple]:
 
 def _count(node, rows: Tensor, size: int, gram: tuple, weight) -> Tensor:
     mode, total = node.text("mode"), None
-    for skip in range(1 if len(gram) == 1 else node.int("max_skip_count") + 1):
+    for skip in range(1 if len(gram) == 1 else min(node.int("max_skip_count") + 1, size)):
         span = (len(gram) - 1) * (skip + 1) + 1
         if span > size:
             continue

@@ -15,6 +15,9 @@ from .tensors import array_of, attribute_value, dtype_name, element_dtype
 from .values import FOLDED, Sequence, Value
 
 
+STEPS = 1 << 14  # parts of a tensor or steps of a loop that are written out, at most
+
+
 class OnnxNode:
     """One node. `version` is that of its domain's operator set; `output_count` how many outputs it lists."""
 
@@ -37,6 +40,12 @@ class OnnxNode:
     def needs_size(self, number: int, text: str):
         """NeedsConstant for a symbolic size of an input on which the structure depends."""
         raise NeedsConstant(text, self.value(number).depends, symbolic=True)
+
+    def steps(self, count: int, what: str) -> int:
+        """A number of parts that are read one by one. UnsupportedOpError where they are too many."""
+        if count > STEPS:
+            raise UnsupportedOpError(f"{what} are {count}; up to {STEPS} can be read one by one")
+        return count
 
     def wants(self, number: int) -> bool:
         """Whether an output is used."""
@@ -104,6 +113,7 @@ class OnnxNode:
         count = x.shape[0]
         if not isinstance(count, int):
             self.array(number)
+        self.steps(count, f"the elements of input {number}")
         return [om.reshape(om.slice(x, starts=(i,), shape=(1,), steps=(1,)), shape=()) for i in range(count)]
 
     def is_known(self, number: int) -> bool:

@@ -82,7 +82,7 @@ def read_lrn(node, ops):
     shape, rest = node.shape(0), (0,) * (x.ndim - 2)
     squares = ops.pad(x * x, None, low=(0, (size - 1) // 2, *rest), high=(0, size // 2, *rest))
     total = 0
-    for i in range(size):
+    for i in range(node.steps(size, "the channels of a window")):
         total = total + ops.slice(squares, starts=(0, i, *rest), shape=shape, steps=(1,) * x.ndim)
     return x / ops.pow(total * (alpha / size) + bias, beta)
 

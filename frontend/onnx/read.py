@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Mapping
+from typing import Callable, Mapping
 
 import numpy as np
 import onnx
@@ -12,14 +12,14 @@ from ...dialect.program import Program
 from ...dialect.shapes import TensorType
 from ...dialect.structure import flatten, to_json
 from ...dialect.symbolic import Dim
-from ...errors import FormatError, UnsupportedOpError
+from ...errors import FormatError, OnemlirError, UnsupportedOpError
 from ..recording import recording
 from ..tensor import Tensor
 from . import families  # noqa: F401  registers the readers
 from .functions import FunctionTable
 from .graph import GraphReader, located, MALFORMED, needed
 from .narrow import NARROW
-from .recorder import anonymous_axis, ModelRecorder, NeedsConstant
+from .recorder import anonymous_axis, Choices, ModelRecorder, NeedsConstant
 from .tensors import element_dtype
 from .unsupported import check_supported, imports
 from .values import Missing, Sequence, Value
@@ -65,12 +65,13 @@ def _parsed(data: bytes, what: str) -> onnx.ModelProto:
 
 
 def read_onnx(model, constants: Mapping[str, np.ndarray] | None = None, shapes: Mapping[str, tuple] | None = None,
-              lengths: Mapping[str, int] | None = None) -> Program:
+              lengths: Mapping[str, int] | None = None, assume: bool = True) -> Program:
     """Read an ONNX model: a path, bytes, or a ModelProto.
 
     constants: values of inputs that are fixed, and are no inputs any more: those that decide about the graph's structure, such as axes.
     shapes: sizes of inputs, in place of what the model says. lengths: how many elements inputs that are sequences have; they become inputs
-    ``name_0``, ``name_1``, … Raises FormatError for a damaged model, UnsupportedOpError for what cannot be read.
+    ``name_0``, ``name_1``, … assume: of an If whose branches give values of different ranks, read the one that fits the rest of the model,
+    and check on every run that it is the one (GuardError); False refuses such a model with NeedsConstant. Raises FormatError for a damaged model, UnsupportedOpError for what cannot be read.
     """
     weights: Mapping[int, memoryview] = {}
     if isinstance(model, (str, os.PathLike)):
@@ -79,12 +80,29 @@ def read_onnx(model, constants: Mapping[str, np.ndarray] | None = None, shapes: 
     else:
         proto, folder = load_model(model)
     try:
-        return _read(proto, folder, weights, constants or {}, shapes or {}, lengths or {})
+        return _read_with_choices(lambda choices: _read(proto, folder, weights, constants or {}, shapes or {}, lengths or {}, choices), assume)
     except MALFORMED as error:  # fields that are no text, for instance
         raise FormatError(f"the model cannot be read: {type(error).__name__}: {error}") from error
 
 
-def _read(proto: onnx.ModelProto, folder, weights: Mapping, constants: Mapping, shapes: Mapping, lengths: Mapping) -> Program:
+ATTEMPTS = 64  # combinations of branches that are tried at most
+
+
+def _read_with_choices(read: Callable[[Choices | None], Program], assume: bool) -> Program:
+    """What `read` gives for the first combination of branches that fits the model; the first error when none does."""
+    choices, first = Choices() if assume else None, None
+    for _ in range(ATTEMPTS):
+        try:
+            return read(choices)
+        except OnemlirError as error:
+            first = first or error
+            choices = choices and choices.following()
+        if choices is None:
+            break
+    raise first
+
+
+def _read(proto: onnx.ModelProto, folder, weights: Mapping, constants: Mapping, shapes: Mapping, lengths: Mapping, choices: Choices | None) -> Program:
     versions, functions = imports(proto.opset_import), FunctionTable(proto.functions)
     _check_versions(proto, versions)
     graph = proto.graph
@@ -92,17 +110,27 @@ def _read(proto: onnx.ModelProto, folder, weights: Mapping, constants: Mapping, 
     if not outputs:
         raise FormatError(f"the graph '{graph.name}' has no outputs")
     check_supported(needed(graph.node, outputs), versions, functions)
-    recorder = ModelRecorder()
+    recorder = ModelRecorder(choices)
     with recording(recorder):
         reader = GraphReader(recorder, functions, versions, folder)
         reader.initializers(graph, weights)
         _Inputs(reader, constants, shapes, lengths).define(graph)
         values = reader.run(graph.node, outputs)
         recorder.where = "the outputs"
+        if choices is not None and choices.taken:
+            _check_ranks(graph, values)
         named, structure = _outputs(outputs, values)
         program = recorder.finish(named, structure)
     program.metadata = {"producer": proto.producer_name, "opset": versions.get("", 0)}
     return program
+
+
+def _check_ranks(graph: onnx.GraphProto, values: list[Value]) -> None:
+    """FormatError where an output has not the rank that the graph declares: then another branch was meant."""
+    for info, value in zip(graph.output, values):
+        declared = info.type.tensor_type
+        if declared.HasField("shape") and len(declared.shape.dim) != len(value.shape):
+            raise FormatError(f"the output '{info.name}' has {len(value.shape)} axes, but the graph declares {len(declared.shape.dim)}")
 
 
 def _check_versions(proto: onnx.ModelProto, versions: Mapping[str, int]) -> None:

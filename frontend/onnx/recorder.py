@@ -1,6 +1,9 @@
 """The recorder for models that come without example values: sizes that must agree are guards, reading data is refused."""
 from __future__ import annotations
 
+import math
+from typing import Any, Mapping, Sequence
+
 from mlir import ir
 
 from ...dialect import symbolic
@@ -12,12 +15,16 @@ from ..recording import Recorder
 from ..tensor import Tensor
 
 
-class ModelRecorder(Recorder):
-    """Records a foreign graph. `where` says which node is being read."""
+LARGE = 1 << 20  # elements from which on a constant is computed when the model runs
 
-    def __init__(self):
+
+class ModelRecorder(Recorder):
+    """Records a foreign graph. `where` says which node is being read; `choices`: branches that are read in place of an If."""
+
+    def __init__(self, choices: "Choices | None" = None):
         super().__init__()
         self.where = ""
+        self.choices = choices
         self._place: tuple[str, ir.Location] | None = None
 
     def _location(self) -> ir.Location:
@@ -31,6 +38,10 @@ class ModelRecorder(Recorder):
             value = self.block.add_argument(mlir_type(type), self.unknown)
         self.inputs.append((name, None, [_axis_name(size) for size in type.shape]))
         return Tensor._recorded(self.node(value, type))
+
+    def takes(self, operands: Sequence, attributes: Mapping[str, Any]) -> bool:
+        """Constants too, where an attribute gives the result so many elements that it is no constant to keep."""
+        return super().takes(operands, attributes) or any(_elements(v) >= LARGE for v in attributes.values())
 
     def apply(self, op, operands, attributes):
         from ..recording import _plain_attribute
@@ -66,6 +77,13 @@ class ModelRecorder(Recorder):
         return self.to_size(self._as_node(x), policy().fresh("value"))
 
 
+def _elements(attribute) -> int:
+    """How many elements a shape, or what else gives sizes, asks for."""
+    if not isinstance(attribute, (tuple, list)) or not all(isinstance(v, int) for v in attribute):
+        return 0
+    return math.prod(max(abs(v), 1) for v in attribute)
+
+
 def _axis_name(size) -> str:
     if isinstance(size, int) or any(s.anonymous for s in size.symbols()):
         return ""
@@ -77,6 +95,28 @@ def anonymous_axis(number: int, axis: int) -> Dim:
     return Dim.symbol(f"?arg{number}_{axis}", anonymous=True)
 
 
+class Choices:
+    """Which branch is read of each If whose branches give values of different ranks, in the order in which they are met: at first
+    the `then_branch`; `following` gives the next combination to try."""
+
+    def __init__(self, taken: Sequence[bool] = ()):
+        self.taken, self.met = list(taken), 0
+
+    def next(self) -> bool:
+        """The choice for the If that is met now."""
+        if self.met == len(self.taken):
+            self.taken.append(True)
+        self.met += 1
+        return self.taken[self.met - 1]
+
+    def following(self) -> "Choices | None":
+        """The combination that differs in the last choice that was not changed before; None when all were tried."""
+        taken = list(self.taken)
+        while taken and not taken[-1]:
+            taken.pop()
+        return Choices([*taken[:-1], False]) if taken else None
+
+
 class NeedsConstant(UnsupportedOpError):
     """A value that decides about the structure of the graph is an input, or with `symbolic` a size of one. `inputs` names those inputs."""
 
@@ -85,4 +125,4 @@ class NeedsConstant(UnsupportedOpError):
         self.inputs, self.symbolic = inputs, symbolic
 
 
-__all__ = ["ModelRecorder", "NeedsConstant", "anonymous_axis", "OnemlirError"]
+__all__ = ["Choices", "ModelRecorder", "NeedsConstant", "anonymous_axis", "OnemlirError"]

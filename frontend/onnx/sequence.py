@@ -77,10 +77,11 @@ def read_split(node, ops):
     if not isinstance(size, int):
         node.needs_size(0, f"the number of parts of the symbolic axis {size} depends on it")
     if not node.has(1):
-        parts, keep = [1] * size, bool(node.int("keepdims", 1))
+        parts, keep = [1] * node.steps(size, "the parts"), bool(node.int("keepdims", 1))
     else:
         given, keep = node.ints(1), True
         count = given[0]
+        node.steps(len(range(0, size, count)) if not node.rank(1) else len(given), "the parts")
         parts = given if node.rank(1) else [min(count, size - i) for i in range(0, size, count)]
     pieces = split(x, parts, axis)
     return Sequence([as_value(p if keep else squeeze(p, axis)) for p in pieces])

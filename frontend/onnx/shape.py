@@ -129,7 +129,7 @@ def read_concat(node, ops):
 def read_split(node, ops):
     x, axis = node.tensor(0), node.int("axis", 0)
     parts = node.sizes(1) if node.has(1) else node.ints_attribute("split")
-    count = node.int("num_outputs", node.output_count)
+    count = node.steps(node.int("num_outputs", node.output_count), "the parts")
     if parts is not None:
         return split(x, [s if isinstance(s, int) else SymbolicInt(s, node.recorder) for s in parts], axis)
     size = node.shape(0)[normalize_axis(axis, x.ndim)]

@@ -29,6 +29,7 @@ def transformed(node, x: Tensor, axis: int, length: int | None, inverse: bool, o
         node.needs_size(0, f"the transformed axis must have a fixed size, found {size}")
     parts = sizes_of(x)[-1]
     real, imaginary = (moveaxis(squeeze(slice_along(x, x.ndim - 1, min(i, parts - 1), 1), -1), axis, -1) for i in range(2))
+    node.steps(max(size, length), "the points of the transform")
     used = min(size, length)
     real_only = parts == 1
     if inverse and onesided:
@@ -90,6 +91,7 @@ def read_stft(node, ops):
     size = sizes_of(x)[1]
     if not isinstance(size, int):
         node.needs_size(0, f"the signal must have a fixed length, found {size}")
+    node.steps(len(range(0, size - length + 1, step)), "the frames of the signal")
     frames = [slice_along(x, 1, start, length) for start in range(0, size - length + 1, step)]
     framed = stack(frames, axis=1)
     if window is not None:

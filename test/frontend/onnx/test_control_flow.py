@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from onnx import helper
 
+import onemlir as om
 from models import BOOL, F32, I64, model, node, same_as_peer, value
 
 rng = np.random.default_rng(1)
@@ -68,3 +69,44 @@ def test_loop_in_a_loop():
                  [value("go_out", [], BOOL), value("s_out", [])])
     proto = model([node("Loop", "m _ x", "y", body=body)], [value("x", []), value("m", [], I64)], [value("y", [])])
     same_as_peer(proto, {"x": np.float32(1).reshape(()), "m": np.array(5)})
+
+
+def squeezed_where_one(then_first: bool, output_axes):
+    """What torch's exporter writes for ``x.squeeze(1)``, then something that takes one rank alone."""
+    squeeze = graph([node("Squeeze", "x one", "s")], [], [value("s", None)])
+    same = graph([node("Identity", "x", "t")], [], [value("t", None)])
+    branches = {"then_branch": squeeze, "else_branch": same} if then_first else {"then_branch": same, "else_branch": squeeze}
+    nodes = [node("Shape", "x", "shape", start=1, end=2), node("Equal" if then_first else "Greater", "shape one", "c"), node("If", "c", "u", **branches),
+             node("Transpose", "u", "y", perm=[1, 0])]
+    return model(nodes, [value("x", [None, None, None])], [value("y", output_axes)], {"one": np.array([1])}, opset=21)
+
+
+@pytest.mark.parametrize("then_first", [True, False])
+def test_branches_of_different_ranks(then_first):
+    """The branch that fits what follows is read; another condition at run time is an error, since the ranks would not fit then."""
+    traced = same_as_peer(squeezed_where_one(then_first, [None, None]), {"x": normal(3, 1, 4)}, {"x": normal(2, 1, 1)})
+    with pytest.raises((om.GuardError, om.ShapeError)):
+        traced(normal(3, 2, 4))
+
+
+@pytest.mark.parametrize("rank", [2, 3])
+def test_declared_ranks_choose_the_branch(rank):
+    proto = squeezed_where_one(True, None)
+    proto.graph.node.pop()
+    proto.graph.node.append(node("Neg", "u", "y"))
+    proto.graph.output[0].CopyFrom(value("y", [None] * rank))
+    traced = same_as_peer(proto, {"x": normal(3, 1 if rank == 2 else 5, 4)})
+    assert [a["kind"] for a in traced.assumptions] == ["branch"]
+    with pytest.raises((om.GuardError, om.ShapeError), match="different ranks.*read with the else|squeeze: axis 1"):
+        traced(normal(3, 5 if rank == 2 else 1, 4))
+
+
+def test_what_a_branch_requires_of_sizes_holds_in_it_alone():
+    """The first branch needs 4 columns, the second 2: each is checked where it is taken."""
+    first = graph([node("MatMul", "x four", "a")], [], [value("a", [None, 1])])
+    second = graph([node("MatMul", "x two", "b")], [], [value("b", [None, 1])])
+    proto = model([node("If", "c", "y", then_branch=first, else_branch=second)], [value("x", [None, None]), value("c", [], BOOL)], [value("y", None)],
+                  {"four": normal(4, 1), "two": normal(2, 1)})
+    traced = same_as_peer(proto, {"x": normal(3, 4), "c": np.array(True)}, {"x": normal(3, 2), "c": np.array(False)})
+    with pytest.raises(om.ShapeError):
+        traced(normal(3, 4), np.array(False))

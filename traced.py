@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import pathlib
 import sys
@@ -18,6 +19,11 @@ class TracedModel:
     def __init__(self, program, versions: Sequence = ()):
         self.program = program
         self._versions = list(versions)
+
+    def __getstate__(self) -> dict:
+        """For pickle and copy: the recording without its session and the tensors whose changes it watches."""
+        self.check_weights()
+        return {k: v for k, v in self.__dict__.items() if k != "_session"} | {"_versions": []}
 
     @property
     def inputs(self) -> list:
@@ -63,14 +69,18 @@ class TracedModel:
     def session(self, threads: int | None = None, **options):
         """Compile for this processor. threads: how many to use, by default as many as the process may."""
         from .runtime.jit import jit_session
+        from .runtime.session import checked_threads
 
+        checked_threads(threads)
+        check_options(jit_session, "session", options)
         self.check_weights()
         return jit_session(self.program, threads=threads, **options)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write a .onemodel file, atomically."""
+        """Write a .onemodel file, atomically. FileNotFoundError where its folder does not exist."""
         from .dialect.onemodel_program import save_program
 
+        check_folder(path)
         self.check_weights()
         save_program(self.program, path)
 
@@ -80,7 +90,9 @@ class TracedModel:
         from .dialect.onnx import save_onnx
         from .lowering.om.decompose import decompose
 
+        check_options(save_onnx, "save_onnx", options)
         load_extensions("onemlir.passes")
+        check_folder(path)
         self.check_weights()
         save_onnx(self.program, path, decompose=decompose, **options)
 
@@ -88,6 +100,7 @@ class TracedModel:
         """Compile ahead of time to a native library, object file or executable, by the suffix of `path`."""
         from .runtime.ahead_of_time import compile_program
 
+        check_options(compile_program, "compile", options)
         self.check_weights()
         return compile_program(self.program, pathlib.Path(path), **options)
 
@@ -111,8 +124,23 @@ class TracedModel:
         return self._session(*inputs)
 
 
+def check_folder(path: str | os.PathLike) -> None:
+    """FileNotFoundError when there is no folder to write the file into."""
+    folder = pathlib.Path(path).absolute().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"'{path}' cannot be written: there is no folder '{folder}'")
+
+
+def check_options(function: Callable, name: str, options: Mapping[str, Any]) -> None:
+    """TypeError for an option that the function does not have."""
+    known = [p.name for p in inspect.signature(function).parameters.values() if p.default is not p.empty]
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise TypeError(f"{name} has no option {unknown[0]!r}; its options are {', '.join(known)}")
+
+
 def trace(model: Callable, *examples, axes=None, on_read: str = "error", check=None, kwargs: Mapping[str, Any] | None = None, **static) -> TracedModel:
-    """Record one run of a module or function on example inputs.
+    """Record one run of a module or function on example inputs. A module is recorded in evaluation mode, whatever mode it is in.
 
     examples: tensors, or containers of tensors, passed by position; kwargs: the same by keyword. Arguments that are no tensors are
     constants of the recording. axes: names of the axes that stay symbolic (or `Axis` objects, which declare a range): one tuple for a

@@ -4,6 +4,7 @@ A kind knows nothing about MLIR's bindings; `encode` and `decode` are given the 
 """
 from __future__ import annotations
 
+import math
 import types
 import typing
 from typing import Any, Sequence
@@ -15,6 +16,7 @@ from . import dtypes
 from .shapes import TensorType, normalize_axes, normalize_axis
 from .symbolic import Dim
 
+LARGEST = 2**60  # elements of a tensor
 DYNAMIC = -1  # stands in a printed shape for a size that is an operand
 
 
@@ -181,6 +183,8 @@ class Shape(AttributeKind):
         for size in sizes:
             if self.minimum is not None and isinstance(size, int) and size < self.minimum:
                 raise ShapeError(f"'{name}' has the negative size {size}: {sizes}")
+        if self.minimum == 0 and math.prod(s for s in sizes if isinstance(s, int)) > LARGEST:
+            raise ShapeError(f"'{name}' {sizes} is larger than any memory")
         return sizes
 
     def _size(self, item, name):

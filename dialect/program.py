@@ -42,6 +42,19 @@ class Program:
     assumptions: list = field(default_factory=list)
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    def __getstate__(self) -> dict:
+        """For pickle and copy: the IR as text, and the weights it uses."""
+        from .onemodel_program import parameter_names
+
+        weights = {name: np.asarray(self.weights[name]) for name in sorted(parameter_names(self))}
+        return {**self.__dict__, "module": self.mlir(locations=True), "weights": weights}
+
+    def __setstate__(self, state: dict) -> None:
+        from . import bindings
+
+        module = bindings.parse_module(state["module"], bindings.new_context(), "a pickled program")
+        self.__dict__.update(state, module=module)
+
     @property
     def context(self) -> ir.Context:
         return self.module.context

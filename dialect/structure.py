@@ -2,11 +2,14 @@
 
 A structure is JSON-able: ``{"tuple": [...]}``, ``{"list": [...]}``, ``{"dict": {...}}``, ``{"none": true}``, ``{"value": v}`` for
 plain Python scalars, and an int for the leaf of that number. Dataclasses and named tuples are ``{"record": class, "fields": {...}}``.
+A dict whose keys are not all text has them under "keys", as ``{"value": key}`` each.
 """
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
+
+from ..errors import TraceError
 
 Structure = Any
 
@@ -23,7 +26,7 @@ def flatten(value, is_leaf: Callable[[Any], bool], leaves: list, path: str = "",
     if value is None:
         return {"none": True}
     if isinstance(value, dict):
-        return {"dict": {str(k): flatten(v, is_leaf, leaves, join(k), static) for k, v in value.items()}}
+        return _dict(value, {k: flatten(v, is_leaf, leaves, join(k), static) for k, v in value.items()})
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
         return {"record": type(value), "fields": {k: flatten(v, is_leaf, leaves, join(k), static) for k, v in fields.items()}}
@@ -37,6 +40,15 @@ def flatten(value, is_leaf: Callable[[Any], bool], leaves: list, path: str = "",
     return {"value": value}
 
 
+def _dict(value: dict, items: dict) -> Structure:
+    named = {str(key): item for key, item in items.items()}
+    if len(named) < len(items):
+        raise TraceError(f"keys of a dict must differ as text, found {', '.join(map(repr, value))}")
+    if all(type(key) is str for key in value):
+        return {"dict": named}
+    return {"dict": named, "keys": [{"value": key} for key in value]}
+
+
 def rebuild(structure: Structure, leaves: list):
     """The value whose structure this is, with other leaves."""
     if isinstance(structure, int):
@@ -46,7 +58,8 @@ def rebuild(structure: Structure, leaves: list):
     if "value" in structure:
         return structure["value"]
     if "dict" in structure:
-        return {k: rebuild(v, leaves) for k, v in structure["dict"].items()}
+        keys = [k["value"] for k in structure["keys"]] if "keys" in structure else structure["dict"]
+        return {k: rebuild(v, leaves) for k, v in zip(keys, structure["dict"].values())}
     if "record" in structure:
         fields = {k: rebuild(v, leaves) for k, v in structure["fields"].items()}
         return structure["record"](**fields) if isinstance(structure["record"], type) else fields
@@ -56,21 +69,11 @@ def rebuild(structure: Structure, leaves: list):
 
 
 def to_json(structure: Structure) -> Structure:
-    """The structure with classes replaced by dicts, so that it can be written to a file."""
+    """The structure with classes replaced by dicts, so that it can be written to a file; keys that JSON cannot say by their text."""
     if isinstance(structure, dict):
+        if any(not isinstance(k["value"], (str, int, float, type(None))) for k in structure.get("keys", ())):
+            structure = {"dict": structure["dict"]}
         if "record" in structure:
             return {"dict": {k: to_json(v) for k, v in structure["fields"].items()}}
         return {k: to_json(v) for k, v in structure.items()}
     return [to_json(v) for v in structure] if isinstance(structure, list) else structure
-
-
-def paths(structure: Structure) -> Iterator[int]:
-    """Numbers of the leaves in order."""
-    if isinstance(structure, int) and not isinstance(structure, bool):
-        yield structure
-    elif isinstance(structure, dict):
-        for value in structure.values():
-            yield from paths(value)
-    elif isinstance(structure, list):
-        for value in structure:
-            yield from paths(value)

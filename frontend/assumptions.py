@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Collection, Iterator, Mapping
 
 import numpy as np
 
@@ -27,11 +27,13 @@ def note_static(recorder, values: Mapping[str, Any]) -> None:
         recorder.assume("static argument", name, f"{name} = {short(value)}")
 
 
-def note_modes(recorder, modules: Mapping[str, Module]) -> None:
-    """Whether each module was in training or evaluation mode."""
+def note_modes(recorder, modules: Mapping[str, Module], switched: Collection[Module] = ()) -> None:
+    """Whether each module is recorded in training or evaluation mode; `switched` are in training mode outside the recording."""
     for path, module in modules.items():
-        mode = "training" if module.training else "evaluation"
-        recorder.assume("mode", path, f"{type(module).__name__} '{path}' in {mode} mode", function_line(type(module).forward))
+        mode = "training mode" if module.training else "evaluation mode"
+        if any(module is other for other in switched):
+            mode += ", although it was in training mode: a recording is for inference"
+        recorder.assume("mode", path, f"{type(module).__name__} '{path}' in {mode}", function_line(type(module).forward))
 
 
 def note_captured(recorder, functions: Iterator[Callable]) -> None:

@@ -5,6 +5,8 @@ import threading
 
 import numpy as np
 
+from ..errors import OnemlirError
+
 _state = threading.local()
 
 
@@ -16,7 +18,9 @@ def generator() -> np.random.Generator:
 
 
 def manual_seed(seed: int) -> None:
-    """Start this thread's generator from `seed`: the same seed gives the same numbers."""
+    """Start this thread's generator from `seed`, a non-negative int: the same seed gives the same numbers."""
+    if not hasattr(seed, "__index__") or seed.__index__() < 0:
+        raise OnemlirError(f"manual_seed takes a non-negative int, found {seed!r:.60}")
     _state.generator = np.random.default_rng(seed)
 
 

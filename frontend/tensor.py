@@ -7,7 +7,7 @@ import numpy as np
 
 from ..dialect import dtypes, ops as _declarations  # noqa: F401
 from ..dialect.declare import REGISTRY
-from ..errors import OnemlirError
+from ..errors import DTypeError, OnemlirError, ShapeError
 from .autograd import check_in_place, grad_mode
 from .dispatch import apply, current_recorder, current_scope
 
@@ -243,13 +243,34 @@ def _array(data: Any, dtype) -> np.ndarray:
 
 def _from_python(data, wanted) -> np.ndarray:
     data = _unwrap(data)
-    array = np.array(data)
-    if array.dtype == object or array.dtype.kind in "SU":
-        raise OnemlirError(f"cannot make a tensor of {type(data).__name__}: {data!r:.80}")
+    try:
+        array = np.array(data)
+    except ValueError as error:
+        raise ShapeError(f"cannot make a tensor of nested lists whose lengths differ: {_short(data)}") from error
+    if array.dtype == object or array.dtype.kind in "SUmM":
+        raise _no_tensor(data)
     if wanted is None:
         has_numpy = array.dtype.kind == "f" and isinstance(_first(data), np.generic)
         wanted = array.dtype if has_numpy or array.dtype.kind == "b" else dtypes.float32 if array.dtype.kind == "f" else dtypes.dtype_of(array.dtype)
     return array.astype(wanted)
+
+
+def _no_tensor(data) -> OnemlirError:
+    """The error for data that numpy has no number type for."""
+    leaves, pending = [], [data]
+    while pending and not leaves:
+        item = pending.pop()
+        pending += item if isinstance(item, list) else []
+        leaves += [item] if not isinstance(item, (list, bool, int, float)) or (isinstance(item, int) and not -2**63 <= item < 2**64) else []
+    if leaves and isinstance(leaves[0], int):
+        return DTypeError(f"{leaves[0]} does not fit any integer dtype, the widest of which have 64 bits; give a float, or dtype=om.float64")
+    what = f"{type(leaves[0]).__name__} in it" if leaves and isinstance(data, list) else type(data).__name__
+    return OnemlirError(f"cannot make a tensor of {_short(data)}: a tensor holds numbers or bools, found {what}")
+
+
+def _short(data) -> str:
+    text = repr(data)
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _first(data):
@@ -270,6 +291,8 @@ def tensor(data, dtype=None, requires_grad: bool = False) -> Tensor:
     Without `dtype`, Python floats become f32 and ints i64; arrays keep their dtype. Raises DTypeError for dtypes that the dialect
     does not have, OnemlirError for data that is no array.
     """
+    if data is None:
+        raise OnemlirError("cannot make a tensor of None")
     made = Tensor(data, dtype)
     return made.requires_grad_() if requires_grad else made
 

@@ -8,11 +8,15 @@ import numpy as np
 from ..dialect.program import Program
 from ..errors import TraceError
 from . import assumptions
+from .axis import Axis, is_axis_name
 from .locations import user_line
 from .nn.module import Module
 from .recording import Recorder, recording
 from .tensor import Tensor
 from ..dialect.structure import flatten, rebuild, to_json
+
+
+EXAMPLES = {0: "()", 1: "('batch',)", 2: "('batch', None)", 3: "('batch', None, None)", 4: "('batch', None, None, None)"}
 
 
 class Tracer:
@@ -78,10 +82,10 @@ class RecordedCall:
     def run(self, arrays: Sequence[np.ndarray] | None, replay) -> Recorder:
         """One recording; the recorder has the program as `program`. Errors of the user's program name its line."""
         recorder = Recorder(self.on_read, replay)
-        with evaluation_mode(self.function), recording(recorder):
+        with evaluation_mode(self.function) as switched, recording(recorder):
             modules = name_parameters(recorder, self.function)
             arguments, named = add_inputs(recorder, self.function, self.examples, self.keywords, self.axes, arrays)
-            self._note(recorder, modules)
+            self._note(recorder, modules, switched)
             result = self.function(*arguments, **named, **self.static)
             leaves: list = []
             structure = flatten(result, _is_tensor, leaves, static=_refuse_output)
@@ -89,10 +93,10 @@ class RecordedCall:
             recorder.program = recorder.finish(outputs, to_json(structure))
         return recorder
 
-    def _note(self, recorder: Recorder, modules: Mapping[str, Module]) -> None:
+    def _note(self, recorder: Recorder, modules: Mapping[str, Module], switched: Sequence[Module]) -> None:
         assumptions.note_inputs(recorder)
         assumptions.note_static(recorder, self.static)
-        assumptions.note_modes(recorder, modules)
+        assumptions.note_modes(recorder, modules, switched)
         assumptions.note_captured(recorder, assumptions.user_functions(self.function, modules))
         assumptions.note_dtypes(recorder, user_line())
 
@@ -121,7 +125,16 @@ def output_names(leaves: Sequence[tuple[str, Tensor]]) -> list[str]:
     """Names of outputs: ``output`` for a single one, dict keys by themselves, positions as ``output_0``."""
     if len(leaves) == 1 and not leaves[0][0]:
         return ["output"]
-    return [f"output_{path}" if path[:1].isdigit() else path for path, _ in leaves]
+    names = [f"output_{path}" if path[:1].isdigit() else path for path, _ in leaves]
+    check_distinct(names, "outputs")
+    return names
+
+
+def check_distinct(names: Sequence[str], what: str) -> None:
+    """TraceError when keys give two inputs or outputs one name."""
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise TraceError(f"two of the {what} are called '{twice[0]}': rename a key; the {what} are {', '.join(map(repr, names))}")
 
 
 def add_inputs(recorder: Recorder, function: Callable, examples: Sequence, keywords: Mapping[str, Any], axes,
@@ -134,6 +147,7 @@ def add_inputs(recorder: Recorder, function: Callable, examples: Sequence, keywo
     structures = {name: flatten(value, _is_array, leaves, name, static) for name, value in values.items()}
     names = [path for path, _ in leaves]
     shown = ["input"] if len(leaves) == 1 and len(examples) == 1 and names == parameters[:1] else names
+    check_distinct(shown, "inputs")
     per_input = axes_by_input(axes, shown, names)
     tensors = []
     for number, (name, (path, example)) in enumerate(zip(shown, leaves)):
@@ -154,16 +168,25 @@ def axes_by_input(axes, shown: Sequence[str], names: Sequence[str]) -> dict[str,
             if name not in renamed and name not in shown:
                 raise TraceError(f"axes are given for '{name}', but the inputs are {', '.join(map(repr, shown))}")
         return {renamed.get(name, name): value for name, value in axes.items()}
-    if len(shown) == 1 and not (len(axes) == 1 and isinstance(axes[0], (tuple, list))):
+    if len(shown) == 1 and not (isinstance(axes, (tuple, list)) and len(axes) == 1 and (isinstance(axes[0], (tuple, list)))):
         return {shown[0]: axes}
-    if len(axes) != len(shown) or not all(a is None or isinstance(a, (tuple, list)) for a in axes):
+    if not isinstance(axes, (tuple, list)) or len(axes) != len(shown) or not all(a is None or isinstance(a, (tuple, list)) for a in axes):
         raise TraceError(f"axes must be a mapping, or one tuple for each of the inputs {', '.join(map(repr, shown))}; found {axes!r}")
     return dict(zip(shown, axes))
 
 
 def check_axes(axes, rank: int, name: str):
-    if axes is not None and len(axes) != rank:
-        raise TraceError(f"axes {tuple(map(str, axes))} of '{name}' name {len(axes)} axes, but the example has {rank}")
+    """The names of an input's axes. TraceError unless there is a name, an Axis or None for each axis of the example."""
+    if axes is None:
+        return None
+    form = f"axes of '{name}' are a tuple with a name, an om.Axis or None for each of its {rank} axes, such as {EXAMPLES.get(rank, '(...)')}"
+    if isinstance(axes, (str, Axis)) or not isinstance(axes, (tuple, list)):
+        raise TraceError(f"{form}; found {axes!r}")
+    for axis in axes:
+        if not (axis is None or isinstance(axis, Axis) or is_axis_name(axis)):
+            raise TraceError(f"{form}; found {axis!r}, and a name is text that starts with a letter")
+    if len(axes) != rank:
+        raise TraceError(f"axes {tuple(axis and str(axis) for axis in axes)} of '{name}' name {len(axes)} axes, but the example has {rank}")
     return axes
 
 
@@ -221,10 +244,12 @@ class evaluation_mode:
         function = getattr(function, "func", function)  # of a partial
         self.modules = [m for _, top in modules_of(function) for m in top.modules()] if isinstance(function, Module) else []
 
-    def __enter__(self):
+    def __enter__(self) -> list[Module]:
+        """The modules that were in training mode."""
         self.before = [m.training for m in self.modules]
         for m in self.modules:
             object.__setattr__(m, "training", False)
+        return [m for m, training in zip(self.modules, self.before) if training]
 
     def __exit__(self, *_):
         for m, training in zip(self.modules, self.before):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -69,8 +69,15 @@ def _from_dlpack(value: Any) -> np.ndarray:
         return np.asarray(value)
 
 
+def refusal_of_mapping(values: Sequence[Any]) -> str:
+    """What to say about a mapping among positional inputs, if there is one."""
+    return "; inputs by name go to run({...}), or are given as keywords" if any(isinstance(v, Mapping) for v in values) else ""
+
+
 def _from_python(spec: Spec, value: Any) -> np.ndarray:
     """Lists and numbers have no dtype: they take the declared one if every value survives."""
+    if not isinstance(value, (bool, int, float, complex)) and not (isinstance(value, Sequence) and not isinstance(value, (str, bytes))):
+        raise DTypeError(f"input '{spec.name}' must be an array of {spec.dtype}{list(spec.sizes)}, found {type(value).__name__}{refusal_of_mapping([value])}")
     try:
         found = np.asarray(value)
         target = "f" if spec.dtype.kind == "V" else spec.dtype.kind

@@ -7,7 +7,10 @@ import importlib.util
 import pathlib
 import platform
 import sys
+import weakref
 from typing import Sequence
+
+import numpy as np
 
 from ..errors import CompileError
 
@@ -27,17 +30,9 @@ _SIGNATURES = {
 }
 
 
-_capsule_pointer = ctypes.PYFUNCTYPE(_P, _P, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
-_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, _P, ctypes.c_char_p, _P)(("PyCapsule_New", ctypes.pythonapi))
-
-
-@ctypes.PYFUNCTYPE(None, _P)
-def _dispose(capsule: int) -> None:
+def _dispose(jit: int) -> None:
     if not sys.is_finalizing():
-        _library().LLVMOrcDisposeLLJIT(_capsule_pointer(capsule, None))
-
-
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(_dispose))  # capsules may go after this module
+        _library().LLVMOrcDisposeLLJIT(jit)
 
 
 class LoadedObject:
@@ -49,9 +44,10 @@ class LoadedObject:
         created = _P()
         self._call("LLVMOrcCreateLLJIT", ctypes.byref(created), None)
         self._jit = created.value
-        # The collector calls the finalizers of objects in a cycle in any order, and those of sessions call the code. A capsule has none: it
-        # goes with the last reference, after them.
-        self._owner = _new_capsule(self._jit, None, ctypes.cast(_dispose, _P))
+        # The collector calls the finalizers of objects in a cycle in any order, and those of sessions call the code. It does not see arrays:
+        # one goes with the last reference, after them.
+        self._owner = np.empty(0)
+        weakref.finalize(self._owner, _dispose, self._jit).atexit = False
         dylib = self._library.LLVMOrcLLJITGetMainJITDylib(self._jit)
         generator = _P()
         prefix = self._library.LLVMOrcLLJITGetGlobalPrefix(self._jit)

@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 import numpy as np
 
 from .. import errors
-from .arrays import address, as_input, READY
+from .arrays import address, as_input, READY, refusal_of_mapping
 from .shapes import bind, output_shape
 from .specs import Compiled, Message, OUT_OF_MEMORY, Spec
 
@@ -59,7 +59,7 @@ class Session:
         if isinstance(compiled, (str, os.PathLike)):
             return  # made by `__new__`
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
-        self.threads = threads or available_processors()
+        self.threads = checked_threads(threads) or available_processors()
         self._compiled = compiled
         self._parameters = [np.require(p, requirements=["C", "A"]) for p in parameters]
         self._checks = tuple(checks)
@@ -76,14 +76,31 @@ class Session:
     def __repr__(self) -> str:
         return f"Session(inputs={list(self.inputs)}, outputs={list(self.outputs)}, threads={self.threads})"
 
-    def __call__(self, *arrays) -> Any:
-        """Run on inputs in order; gives back what the recorded function returned."""
-        if len(arrays) != len(self._dtypes):
-            raise errors.ShapeError(f"the model takes {len(self._dtypes)} inputs ({', '.join(self._names)}), not {len(arrays)}")
+    def __call__(self, *arrays, **named) -> Any:
+        """Run on inputs in order, or by name as keywords; gives back what the recorded function returned."""
+        if named:
+            arrays = self._ordered(dict(zip(self._names, arrays)), named, len(arrays))
+        elif len(arrays) != len(self._dtypes):
+            raise errors.ShapeError(f"the model takes {len(self._dtypes)} inputs ({', '.join(self._names)}), not {len(arrays)}"
+                                    f"{refusal_of_mapping(arrays)}")
         return self._structure(self._run(arrays))
 
+    def _ordered(self, given: dict, named: dict, count: int) -> list:
+        """Positional and keyword inputs in order. OnemlirError for one that is given twice, missing or unknown."""
+        twice = [repr(name) for name in named if name in given]
+        if twice or count > len(self._names):
+            raise errors.OnemlirError(f"the model takes {', '.join(self._names)}; {', '.join(twice)} is given twice" if twice else
+                                      f"the model takes {len(self._names)} inputs ({', '.join(self._names)}), not {count + len(named)}")
+        given |= named
+        if given.keys() != set(self._names):
+            self._refuse_names(given)
+        return [given[name] for name in self._names]
+
     def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Run on inputs by name; gives the outputs by name, in order."""
+        """Run on inputs by name; gives the outputs by name, in order. OnemlirError for names that are not the model's."""
+        if not hasattr(inputs, "keys"):
+            raise errors.OnemlirError(f"run takes a mapping of arrays by name, run({{{', '.join(f'{n!r}: ...' for n in self._names)}}}), found "
+                                      f"{type(inputs).__name__}; call the session itself to give arrays in order")
         try:
             arrays = [inputs[name] for name in self._names]
         except KeyError:
@@ -230,6 +247,15 @@ def _physical_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError, AttributeError):
         return 1 << 62
+
+
+def checked_threads(threads: int | None) -> int | None:
+    """A number of threads, None for as many as there are processors. OnemlirError for what is no positive int."""
+    if threads is None:
+        return None
+    if isinstance(threads, bool) or not hasattr(threads, "__index__") or threads.__index__() < 1:
+        raise errors.OnemlirError(f"threads must be a positive int, or None for all processors, found {threads!r}")
+    return threads.__index__()
 
 
 def available_processors() -> int:

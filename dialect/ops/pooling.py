@@ -21,7 +21,8 @@ def _canonical(attributes: dict, operands) -> dict:
 
 
 class Pool(Op, abstract=True):
-    """Base of window reductions. stride: None for the kernel's size. padding: one number, one per axis, or all lows then all highs.
+    """Base of window reductions. stride: None for the kernel's size. padding: one number, one per axis, or all lows then all highs; less
+    than the window spans.
 
     ceil_mode counts a last partial window that starts inside the input or the low padding.
     """
@@ -41,6 +42,10 @@ class Pool(Op, abstract=True):
         check_positive(cls.opname, kernel_size=kernel_size, stride=stride, dilation=dilation)
         if any(p < 0 for p in padding):
             raise OnemlirError(f"{cls.opname}: 'padding' must not be negative, found {padding}; use pad to crop")
+        extents = [d * (k - 1) + 1 for k, d in zip(kernel_size, dilation)]
+        if any(p >= extent for p, extent in zip(padding, extents * 2)):
+            raise OnemlirError(f"{cls.opname}: 'padding' must be smaller than the window, which spans {tuple(extents)}, found {padding}: "
+                               "a window would see padding alone")
 
     @staticmethod
     def pooled(x, kernel_size, stride, padding, dilation, ceil_mode) -> TensorType:
@@ -88,7 +93,7 @@ class MaxPool(Pool):
 class MaxPoolWithIndices(Pool):
     """`MaxPool` together with where each maximum is: its row-major position within the pooled axes of x (i64), torch's meaning.
 
-    The first of equal elements, or the first NaN, is named. A window of padding alone has no position: -1.
+    The first of equal elements, or the first NaN, is named. A window that ceil_mode lets see padding alone has no position: -1.
     """
 
     result: Result

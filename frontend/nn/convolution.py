@@ -7,7 +7,7 @@ from . import init
 from .module import Module
 from .padding import pad_spatial
 from .parameter import new_parameter
-from .spatial import batched, per_axis
+from .spatial import batched, per_axis, Sizes
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -48,8 +48,8 @@ class Convolution(ConvolutionLayer):
     padding: numbers, "valid", or "same" (stride 1 alone); padding_mode: "zeros", "reflect", "replicate" or "circular".
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size, stride=1, padding=0, dilation=1, groups: int = 1,
-                 bias: bool = True, padding_mode: str = "zeros", dtype=None):
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes | str = 0,
+                 dilation: Sizes = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", dtype=None):
         super().__init__()
         if padding_mode not in _PADDING_MODES:
             raise OnemlirError(f"padding_mode must be one of {', '.join(map(repr, _PADDING_MODES))}, found {padding_mode!r}")
@@ -107,8 +107,8 @@ class TransposedConvolution(ConvolutionLayer):
 
     transposed = True
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size, stride=1, padding=0, output_padding=0, groups: int = 1,
-                 bias: bool = True, dilation=1, padding_mode: str = "zeros", dtype=None):
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0,
+                 output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1, padding_mode: str = "zeros", dtype=None):
         super().__init__()
         if padding_mode != "zeros":
             raise OnemlirError(f"transposed convolutions have padding_mode 'zeros' alone, found {padding_mode!r}")

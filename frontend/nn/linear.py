@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 
+from ...errors import OnemlirError
 from .. import ops
 from . import init
 from .module import Module
@@ -50,6 +51,8 @@ class Bilinear(Module):
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, dtype=None):
         super().__init__()
+        if in1_features < 1:
+            raise OnemlirError(f"in1_features must be positive, found {in1_features}")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         self.weight = new_parameter((out_features, in1_features, in2_features), dtype)
         self.register_parameter("bias", new_parameter(out_features, dtype) if bias else None)

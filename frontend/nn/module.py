@@ -10,7 +10,7 @@ from ...dialect import dtypes
 from ...errors import OnemlirError
 from ..dispatch import current_recorder
 from ..tensor import Tensor
-from . import state, weights_file
+from . import arguments, state, weights_file
 from .hooks import HookHandle, run_with_hooks
 from .parameter import Parameter, replace_data
 
@@ -24,6 +24,11 @@ class Module:
     """
 
     training: bool
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if cls.__module__.startswith(__package__ + ".") and "__init__" in cls.__dict__:
+            cls.__init__ = arguments.checked(cls.__init__)
 
     def __init__(self):
         for name in (*_TABLES, "_forward_pre_hooks", "_forward_hooks"):

@@ -6,6 +6,7 @@ from ...errors import OnemlirError
 from . import init
 from .module import Module
 from .parameter import new_parameter
+from .spatial import Sizes
 
 
 class LayerNorm(Module):
@@ -14,7 +15,7 @@ class LayerNorm(Module):
     weight: ones and bias: zeros, both of normalized_shape. Source: Ba et al. 2016.
     """
 
-    def __init__(self, normalized_shape, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True, dtype=None):
+    def __init__(self, normalized_shape: Sizes, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True, dtype=None):
         super().__init__()
         self.normalized_shape = _sizes(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
@@ -38,7 +39,7 @@ class RMSNorm(Module):
     eps None is the smallest step from 1 in x's dtype. Source: Zhang and Sennrich 2019.
     """
 
-    def __init__(self, normalized_shape, eps: float | None = None, elementwise_affine: bool = True, dtype=None):
+    def __init__(self, normalized_shape: Sizes, eps: float | None = None, elementwise_affine: bool = True, dtype=None):
         super().__init__()
         self.normalized_shape = _sizes(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine

@@ -4,6 +4,7 @@ from __future__ import annotations
 from .. import ops
 from ...errors import OnemlirError, ShapeError
 from .module import Module
+from .spatial import Sizes
 
 _MODES = {"constant": "constant", "zeros": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
@@ -21,7 +22,7 @@ class PaddingLayer(Module):
     spatial = 1
     mode = "constant"
 
-    def __init__(self, padding):
+    def __init__(self, padding: Sizes):
         super().__init__()
         self.padding = tuple(padding) if isinstance(padding, (tuple, list)) else (padding,) * (2 * self.spatial)
         if len(self.padding) != 2 * self.spatial:
@@ -48,7 +49,7 @@ class PaddingLayer(Module):
 class ConstantPad1d(PaddingLayer):
     """Pads the last axis with `value`."""
 
-    def __init__(self, padding, value: float):
+    def __init__(self, padding: Sizes, value: float):
         super().__init__(padding)
         self.value = value
 

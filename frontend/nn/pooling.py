@@ -4,7 +4,7 @@ from __future__ import annotations
 from .. import ops
 from ...errors import OnemlirError
 from .module import Module
-from .spatial import batched, per_axis
+from .spatial import batched, per_axis, Sizes
 
 
 class WindowPool(Module):
@@ -38,7 +38,8 @@ class WindowPool(Module):
 class MaxPool(WindowPool):
     """Base of MaxPool1d, MaxPool2d, MaxPool3d: the maximum of each window; with return_indices also where it is (i64)."""
 
-    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices: bool = False, ceil_mode: bool = False):
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1,
+                 return_indices: bool = False, ceil_mode: bool = False):
         super().__init__()
         self._configure(kernel_size, stride, padding, ceil_mode)
         self.dilation, self.return_indices = dilation, return_indices
@@ -73,8 +74,8 @@ class AvgPool(WindowPool):
     count_include_pad: whether padding counts; divisor_override: what the sum is divided by instead.
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True,
-                 divisor_override: int | None = None):
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: int | None = None):
         super().__init__()
         self._configure(kernel_size, stride, padding, ceil_mode)
         if divisor_override == 0:
@@ -104,7 +105,7 @@ class AvgPool3d(AvgPool):
 class LPPool(WindowPool):
     """Base of LPPool1d, LPPool2d, LPPool3d: (sum of x^norm_type over each window)^(1 / norm_type)."""
 
-    def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False):
+    def __init__(self, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False):
         super().__init__()
         self._configure(kernel_size, stride, 0, ceil_mode)
         self.norm_type = float(norm_type)

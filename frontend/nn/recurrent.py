@@ -101,6 +101,8 @@ class RecurrentCell(Module):
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, dtype=None):
         super().__init__()
+        if hidden_size < 1:
+            raise OnemlirError(f"hidden_size must be positive, found {hidden_size}")
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         add_gate_parameters(self, self.gates, input_size, hidden_size, bias, "", dtype)
         self.reset_parameters()

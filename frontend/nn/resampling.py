@@ -1,9 +1,12 @@
 """Resizing images, and exchanging channels for pixels."""
 from __future__ import annotations
 
+from typing import Sequence
+
 from .. import ops
 from ...errors import OnemlirError, ShapeError
 from .module import Module
+from .spatial import Sizes
 
 
 class Upsample(Module):
@@ -12,8 +15,8 @@ class Upsample(Module):
     mode: "nearest", "linear" (1 axis), "bilinear", "bicubic" (2 axes), "trilinear" (3 axes).
     """
 
-    def __init__(self, size=None, scale_factor=None, mode: str = "nearest", align_corners: bool | None = None,
-                 recompute_scale_factor: bool | None = None):
+    def __init__(self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
+                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None):
         super().__init__()
         self.size, self.mode, self.align_corners = size, mode, align_corners
         self.scale_factor = tuple(map(float, scale_factor)) if isinstance(scale_factor, (tuple, list)) else scale_factor and float(scale_factor)
@@ -31,14 +34,14 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """`Upsample` of two axes in mode "nearest"."""
 
-    def __init__(self, size=None, scale_factor=None):
+    def __init__(self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None):
         super().__init__(size, scale_factor)
 
 
 class UpsamplingBilinear2d(Upsample):
     """`Upsample` of two axes in mode "bilinear" with align_corners."""
 
-    def __init__(self, size=None, scale_factor=None):
+    def __init__(self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None):
         super().__init__(size, scale_factor, "bilinear", True)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import mul
+from typing import Sequence
 
 from .. import ops
 from ...dialect.shapes import normalize_axis
@@ -27,7 +28,7 @@ class Flatten(Module):
 class Unflatten(Module):
     """Axis `dim` becomes axes of the sizes `unflattened_size`, of which one may be -1."""
 
-    def __init__(self, dim: int, unflattened_size):
+    def __init__(self, dim: int, unflattened_size: Sequence[int]):
         super().__init__()
         self.dim, self.unflattened_size = dim, tuple(unflattened_size)
 

@@ -1,10 +1,13 @@
 """What layers over spatial axes share: settings per axis, and inputs without a batch axis."""
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Sequence, Union
 
 from .. import ops
 from ...errors import OnemlirError, ShapeError
+
+Sizes = Union[int, Sequence[int]]
+"""A setting of a layer over spatial axes: one number for all, or one for each."""
 
 
 def per_axis(value, rank: int, name: str) -> tuple:

@@ -1,22 +1,44 @@
 """Tensors from shapes and values."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...dialect import dtypes, symbolic
+from ...dialect.attributes import Int
 from ...dialect.declare import REGISTRY
-from ...errors import OnemlirError
+from ...errors import OnemlirError, ShapeError
 from ..dispatch import apply
 from ..symbolic_int import size_of, SymbolicInt
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor
 
 __all__ = ["full", "zeros", "ones", "empty", "full_like", "zeros_like", "ones_like", "empty_like", "arange", "linspace", "eye"]
 
 
+def number(function: str, name: str, value):
+    """The value as it is when it is a real number, or a tensor or size that stands for one; else OnemlirError."""
+    is_number = isinstance(value, (int, float, np.integer, np.floating, SymbolicInt)) or getattr(value, "ndim", None) == 0
+    if isinstance(value, bool) or not is_number:
+        raise OnemlirError(f"{function}: '{name}' must be a number, found {value!r:.60}")
+    if isinstance(value, (float, np.floating)) and not math.isfinite(value):
+        raise OnemlirError(f"{function}: '{name}' must be finite, found {value}")
+    return value
+
+
+def _count(name: str, value):
+    """A size as it is, symbolic or an int that is not negative."""
+    if isinstance(value, SymbolicInt):
+        return value
+    count = Int().check(value, name, ())
+    if count < 0:
+        raise ShapeError(f"'{name}' must not be negative, found {count}")
+    return count
+
+
 def full(shape, value, dtype=None) -> Tensor:
     """A tensor of `shape` filled with `value` (a scalar or rank-0 tensor); dtype from the value when not given."""
-    if not isinstance(value, Tensor):
-        value = Tensor(value, dtype)
+    value = value if isinstance(value, Tensor) else tensor(value, dtype)
     return apply(REGISTRY["om.full"], [value if dtype is None else value.astype(dtype)], {"shape": shape})
 
 
@@ -37,6 +59,7 @@ def empty(shape, dtype=dtypes.float32) -> Tensor:
 
 def full_like(x: Tensor, value, dtype=None) -> Tensor:
     """A tensor of x's shape, and dtype unless given, filled with `value`."""
+    x = x if isinstance(x, Tensor) else tensor(x)
     return full(x.shape, value, x.dtype if dtype is None else dtype)
 
 
@@ -61,6 +84,8 @@ def arange(start, stop=None, step=1, dtype=None) -> Tensor:
     i64 for ints, f32 when a bound is a float, unless dtype says otherwise. Bounds may be symbolic sizes. Raises OnemlirError for step 0.
     """
     start, stop = (0, start) if stop is None else (start, stop)
+    for name, value in (("start", start), ("stop", stop), ("step", step)):
+        number("arange", name, value)
     if step == 0:
         raise OnemlirError("arange: 'step' must not be 0")
     if any(isinstance(v, SymbolicInt) for v in (start, stop, step)):
@@ -84,11 +109,14 @@ def _symbolic_arange(start, stop, step, dtype) -> Tensor:
 
 def linspace(start: float, stop: float, num: int, dtype=dtypes.float32, endpoint: bool = True) -> Tensor:
     """`num` numbers from start to stop at equal distances; without endpoint, stop is left out."""
+    number("linspace", "start", start), number("linspace", "stop", stop)
+    num = _count("num", num)
     return Tensor._wrap(np.linspace(start, stop, num, endpoint=endpoint).astype(dtypes.dtype_of(dtype)))
 
 
 def eye(rows, columns=None, k: int = 0, dtype=dtypes.float32) -> Tensor:
     """Ones on the k-th diagonal, zeros elsewhere: (rows, columns). Sizes may be symbolic."""
-    columns = rows if columns is None else columns
+    rows = _count("rows", rows)
+    columns = rows if columns is None else _count("columns", columns)
     i, j = arange(rows).reshape((-1, 1)), arange(columns)
     return (i + k == j).astype(dtype)

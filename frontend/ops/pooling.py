@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...dialect.ops.convolution import per_axis
-from ...errors import ShapeError
+from ...errors import OnemlirError, ShapeError
 from ..tensor import Tensor
 from .declared import ops
 
@@ -99,16 +99,25 @@ def _uneven_windows(x: Tensor, axis: int, count: int, reduction: str) -> Tensor:
     return (ops.sum(kept, axis=axis + 1) / Tensor(counts).astype(x.dtype)).astype(x.dtype)
 
 
+def _window(kernel_size, padding, rank: int) -> tuple:
+    """The kernel's sizes. OnemlirError for padding of more than half of them, as in torch."""
+    kernel = per_axis(kernel_size, rank, "kernel_size")
+    pads = tuple(padding) if hasattr(padding, "__iter__") else (padding,)
+    if any(2 * p > k for p, k in zip(pads * rank if len(pads) == 1 else pads, kernel * 2) if hasattr(p, "__index__") and hasattr(k, "__index__")):
+        raise OnemlirError(f"'padding' must be at most half of 'kernel_size', found {padding} and {kernel_size}")
+    return kernel
+
+
 def _make_max(rank: int):
     def max_pool(x: Tensor, kernel_size, stride=None, padding=0, dilation=1, ceil_mode: bool = False, return_indices: bool = False):
         name = "max_pool_with_indices" if return_indices else "max_pool"
-        return getattr(ops, name)(x, per_axis(kernel_size, rank, "kernel_size"), stride, padding, dilation, ceil_mode)
+        return getattr(ops, name)(x, _window(kernel_size, padding, rank), stride, padding, dilation, ceil_mode)
     return max_pool, f"`max_pool` over the last {rank} axes; with return_indices also `max_pool_with_indices`. Source: torch's max_pool{rank}d."
 
 
 def _make_avg(rank: int):
     def avg_pool(x: Tensor, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override=None) -> Tensor:
-        return ops.avg_pool(x, per_axis(kernel_size, rank, "kernel_size"), stride, padding, 1, ceil_mode, count_include_pad, divisor_override)
+        return ops.avg_pool(x, _window(kernel_size, padding, rank), stride, padding, 1, ceil_mode, count_include_pad, divisor_override)
     return avg_pool, f"`avg_pool` over the last {rank} axes; divisor_override replaces the count. Source: torch's avg_pool{rank}d."
 
 

@@ -6,6 +6,7 @@ from typing import Callable, Sequence
 import numpy as np
 
 from ...dialect import dtypes
+from ...dialect.attributes import Int, Shape
 from ...errors import DTypeError, OnemlirError
 from ..dispatch import current_recorder, training_allowed
 from ..random import generator
@@ -54,11 +55,14 @@ def normal(mean: float = 0.0, std: float = 1.0, shape: Sequence[int] = (), dtype
 def randint(low: int, high: int | None = None, shape: Sequence[int] = (), dtype=dtypes.int64) -> Tensor:
     """Uniform integers in [low, high), or in [0, low) when high is None. Source: numpy."""
     low, high = (0, low) if high is None else (low, high)
+    low, high = Int().check(low, "low", ()), Int().check(high, "high", ())
     if low >= high:
         raise OnemlirError(f"randint: there is no integer in [{low}, {high})")
     dtype = dtypes.dtype_of(dtype)
     if dtype not in dtypes.INTEGER:
         raise DTypeError(f"randint: dtype must be an integer dtype, found {dtype}")
+    if low < np.iinfo(dtype).min or high - 1 > np.iinfo(dtype).max:
+        raise DTypeError(f"randint: [{low}, {high}) does not fit {dtype}")
     size = _shape((shape,))
     return _drawn("randint", lambda draw: np.asarray(draw.integers(low, high, size, dtype)))
 
@@ -106,8 +110,10 @@ def _drawn(name: str, make: Callable[[np.random.Generator], np.ndarray], advice:
 
 
 def _shape(shape) -> tuple[int, ...]:
+    """Sizes as ints. OnemlirError for what is none, ShapeError for a negative one."""
     sizes = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
-    return tuple(size.__index__() for size in sizes)
+    sizes = tuple(s.__index__() if hasattr(s, "symbolic_size") else s for s in sizes) if isinstance(sizes, (tuple, list)) else sizes
+    return Shape().check(sizes, "shape", ())
 
 
 def _uniform(name: str, shape, dtype) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Sequence
 import numpy as np
 
 from ...dialect import dtypes, symbolic
+from ...dialect.attributes import Shape
 from ...errors import DTypeError, OnemlirError
 from ..symbolic_int import size_of
 from ..tensor import Tensor
@@ -36,7 +37,7 @@ OUTER = ((2.01033439929228813265e-7, 2.71155556874348757815e-5, .001242660947388
 
 def random_bits(key, shape: Sequence[int] = ()) -> Tensor:
     """Uniform u64 numbers. shape: sizes, which may be symbolic."""
-    shape = tuple(size_of(s) for s in ((shape,) if size_of(shape) is not None else shape))
+    shape = Shape().check([size_of(s) if size_of(s) is not None else s for s in ((shape,) if size_of(shape) is not None else shape)], "shape", ())
     count = symbolic.product(shape)
     places = ops.iota(size=(count,), dtype=dtypes.uint64)
     state = _key(key) + (places + _u64(1)) * _u64(GAMMA)
@@ -105,7 +106,9 @@ def random_bernoulli(key, p, shape: Sequence[int] | None = None) -> Tensor:
 
 
 def _key(key) -> Tensor:
-    key = key if isinstance(key, Tensor) else Tensor(np.asarray(key, np.uint64 if not hasattr(key, "dtype") and key >= 0 else None))
+    if isinstance(key, int) and not isinstance(key, bool):
+        key = Tensor(np.asarray(key % 2**64, np.uint64))
+    key = as_tensor(key)
     if key.dtype not in dtypes.INTEGER or key.ndim:
         raise OnemlirError(f"a key is an int or an integer tensor of one element and rank 0, found {key.dtype}{list(key.shape)}")
     return key.astype(dtypes.uint64)

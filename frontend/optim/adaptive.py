@@ -29,13 +29,19 @@ class Adam(Optimizer):
             parameter = parameter * (1 - lr * options["weight_decay"])
         elif options["weight_decay"]:
             gradient = gradient + parameter * options["weight_decay"]
-        state = {**state, "mean": state["mean"] * first + gradient * (1 - first),
+        state = {**state, "mean": _toward(state["mean"], gradient, 1 - first),
                  "square": state["square"] * second + gradient * gradient * (1 - second)}
         square = state["square"]
         if options["amsgrad"]:
             square = state["largest"] = xp.maximum(state["largest"], square)
         scale = xp.sqrt(square) / _share(xp, second, step) ** 0.5 + options["eps"]
         return parameter - state["mean"] / scale * (lr / _share(xp, first, step)), state
+
+
+def _toward(mean, value, share: float):
+    """mean * (1 - share) + value * share, exactly the one or the other where they are equal or share is 0 or 1 (torch's lerp)."""
+    difference = value - mean
+    return mean + difference * share if share < 0.5 else value - difference * (1 - share)
 
 
 def _share(xp, beta: float, step):
@@ -77,12 +83,13 @@ class RMSprop(Optimizer):
         state = {**state, "square": state["square"] * alpha + gradient * gradient * (1 - alpha)}
         square = state["square"]
         if options["centered"]:
-            state["mean"] = state["mean"] * alpha + gradient * (1 - alpha)
+            state["mean"] = _toward(state["mean"], gradient, 1 - alpha)
             square = square - state["mean"] * state["mean"]
-        direction = gradient / (xp.sqrt(square) + options["eps"])
-        if options["momentum"]:
-            direction = state["velocity"] = state["velocity"] * options["momentum"] + direction
-        return parameter - direction * options["lr"], state
+        scale = xp.sqrt(square) + options["eps"]
+        if not options["momentum"]:
+            return parameter - gradient * options["lr"] / scale, state
+        state["velocity"] = state["velocity"] * options["momentum"] + gradient / scale
+        return parameter - state["velocity"] * options["lr"], state
 
 
 class Adagrad(Optimizer):

@@ -114,15 +114,16 @@ def binary_cross_entropy_with_logits(input, target, weight=None, reduction: str 
 def kl_div(input, target, reduction: str = "mean", log_target: bool = False):
     """target * (log(target) - input), 0 where target is 0: input holds log-probabilities, target probabilities (or their logarithms).
 
-    reduction "batchmean" divides the sum by the size of axis 0, which is the divergence; "mean" is over all elements.
+    A negative target gives NaN. reduction "batchmean" divides the sum by the size of axis 0, which is the divergence; "mean" is over all
+    elements.
     """
     need_same_shape("kl_div", input, target)
     check_reduction(reduction, "batchmean")
     if log_target:
         values = ops.exp(target) * (target - input)
     else:
-        positive = target > 0
-        values = ops.where(positive, target * ops.log(ops.where(positive, target, 1.0)), 0.0) - target * input
+        zero = ops.equal(target, 0)
+        values = ops.where(zero, 0.0, target * ops.log(ops.where(zero, 1.0, target))) - target * input
     if reduction == "batchmean":
         return ops.sum(values) / float(input.shape[0])
     return reduce_loss(values, reduction)

@@ -16,8 +16,11 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
+import numpy as np
+
 from .. import errors
 from ..errors import CompileError
+from .mapped import release_pages
 
 REQUEST, RESULT, CODE, MODULE, PROGRAM = "request.json", "result.json", "code.o", "module.mlirbc", "program.onemodel"
 
@@ -50,6 +53,7 @@ def isolated_compile(program, path: pathlib.Path, options: dict, limits: Limits 
 
     folder = _new_folder()
     save_program(program, folder / PROGRAM)
+    release_pages(map(np.asarray, getattr(program, "program", program).weights.values()))
     if options.get("weights"):
         options = {**options, "weights": os.path.abspath(options["weights"])}
     _run(folder, {"kind": "compile", "path": str(path.absolute()), "options": options, "memory": limits.memory}, limits)

@@ -9,6 +9,7 @@ from ...errors import CompileError
 from ...lowering.llvm.assembly import tool
 from .levels import LevelCode
 from .machines import Machine
+from .sections import fill, reserve
 from .weights import embedding
 
 
@@ -28,10 +29,17 @@ def object_file(path: pathlib.Path, folder: pathlib.Path, machine: Machine, inte
     _run("llvm-link", "-S", *(str(folder / f"{name}.ll") for name in texts), "-o", str(linked))
     public = ",".join(exported)
     _run("opt", "-S", "-passes=internalize,globaldce", f"-internalize-public-api-list={public}", str(linked), "-o", str(linked))
+    elf = machine.system != "darwin"
     if weights:
         with open(linked, "a") as file:
-            file.write("\n" + embedding(*weights, machine.system) + "\n")
+            file.write("\n" + (reserve(_section(weights), weights[1]) if elf else embedding(*weights)) + "\n")
     _run("llc", "-O3", "-filetype=obj", "-relocation-model=pic", f"-mtriple={machine.triple}", str(linked), "-o", str(path))
+    if weights and elf:
+        fill(path, _section(weights), weights[0])
+
+
+def _section(weights: tuple[pathlib.Path, str]) -> str:
+    return f".rodata.{weights[1]}"
 
 
 def _pool_text(machine: Machine) -> str:

@@ -14,6 +14,7 @@ from ...errors import CompileError
 from ..cached import registered_here
 from ..isolation import isolated_compile, Limits
 from ..jit import specs
+from ..mapped import release_pages
 from .assemble import object_file
 from .binding import Binding, Codes
 from .calls import level_function, OPTIONS, OTHER_WEIGHTS, POOL_STATE, public_functions, run_function, WEIGHTS_BESIDE, WEIGHTS_CHECK, WEIGHTS_INSIDE
@@ -26,7 +27,7 @@ from .machines import Machine, machine_of
 from .metadata import metadata
 from .queries import descriptor, error_function, other_functions, signature_functions
 from .support import CHECKS, PROCESSORS_LINUX, PROCESSORS_MACOS
-from .weights import checksum, LARGEST_INSIDE, write_weights
+from .weights import checksum, LARGEST_INSIDE, WeightFile
 
 KINDS = {".so": "library", ".dylib": "library", ".o": "object", ".a": "archive", "": "executable", ".exe": "executable"}
 
@@ -83,10 +84,7 @@ class Library:
 
         self.version = version
         self.inputs, self.outputs = specs(self.program)
-        self.levels = [compile_level(self.program, self.machine, number) for number in range(len(self.machine.levels))]
-        self.weight_file = write_weights(self.folder / "weights.bin", [level.parameters for level in self.levels])
-        for level in self.levels:
-            level.parameters = [without_memory(array) for array in level.parameters]
+        self._compile_levels()
         if self.weight_file.size > LARGEST_INSIDE and self.beside is None:
             self.beside = path.with_suffix(".weights")
         if self.beside and kind == "executable":
@@ -101,6 +99,17 @@ class Library:
             replace(header_file, path.parent / f"{self.name}.h")
         if self.beside:
             replace(self.weight_file.path, self.beside)
+
+    def _compile_levels(self) -> None:
+        """Code of each level; its weights go to the file, and out of memory, before the next one is compiled."""
+        self.levels, self.weight_file = [], WeightFile(self.folder / "weights.bin")
+        for number in range(len(self.machine.levels)):
+            level = compile_level(self.program, self.machine, number)
+            self.weight_file.add(level.parameters)
+            level.parameters = [without_memory(array) for array in level.parameters]
+            self.levels.append(level)
+            release_pages(map(np.asarray, self.program.weights.values()))
+        self.weight_file.finish()
 
     @property
     def parallel(self) -> bool:

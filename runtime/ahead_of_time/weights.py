@@ -1,9 +1,8 @@
-"""The weights as one file of 64-byte aligned arrays, each content once, put into the object by the assembler's `.incbin`."""
+"""The weights as one file of 64-byte aligned arrays, each content once, for the object or a file beside the library."""
 from __future__ import annotations
 
 import hashlib
 import pathlib
-from dataclasses import dataclass
 from typing import Sequence
 
 import numpy as np
@@ -12,40 +11,44 @@ ALIGNMENT = 64
 LARGEST_INSIDE = 2_000_000_000  # beyond this, code could not reach the data with 32-bit offsets
 
 
-@dataclass
 class WeightFile:
-    """Where the arrays of each level lie in the file."""
+    """The file, written level by level, so that the arrays of one level are in memory at a time."""
 
-    path: pathlib.Path
-    offsets: list[list[int]]
-    size: int
-    digest: str
-    """SHA-256 of the file."""
+    def __init__(self, path: pathlib.Path):
+        self.path, self.size = path, 0
+        self.offsets: list[list[int]] = []
+        """Where the arrays of each level lie."""
+        self._places: dict[tuple, int] = {}
+        self._digest = hashlib.sha256()
+        self._file = open(path, "wb")
 
+    def add(self, arrays: Sequence[np.ndarray]) -> None:
+        """The arrays of one more level; one that is there already is not written again."""
+        self.offsets.append([self._place(memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))) for array in arrays])
 
-def write_weights(path: pathlib.Path, levels: Sequence[Sequence[np.ndarray]]) -> WeightFile:
-    """Write the parameters of all levels; an array that several of them use is written once."""
-    places: dict[tuple, int] = {}
-    digest, size, offsets = hashlib.sha256(), 0, []
-    with open(path, "wb") as file:
-        for parameters in levels:
-            offsets.append([])
-            for array in parameters:
-                data = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
-                key = (hashlib.sha256(data).digest(), len(data))
-                if key not in places:
-                    places[key] = size
-                    padding = bytes(-len(data) % ALIGNMENT)
-                    for part in (data, padding):
-                        file.write(part)
-                        digest.update(part)
-                    size += len(data) + len(padding)
-                offsets[-1].append(places[key])
-        if not size:
-            file.write(bytes(ALIGNMENT))
-            digest.update(bytes(ALIGNMENT))
-            size = ALIGNMENT
-    return WeightFile(path, offsets, size, digest.hexdigest())
+    def _place(self, data: memoryview) -> int:
+        key = (hashlib.sha256(data).digest(), len(data))
+        if key not in self._places:
+            self._places[key] = self.size
+            self._write(data)
+            self._write(bytes(-len(data) % ALIGNMENT))
+        return self._places[key]
+
+    def _write(self, data) -> None:
+        self._file.write(data)
+        self._digest.update(data)
+        self.size += len(data)
+
+    def finish(self) -> None:
+        """Close the file, which has one element at least."""
+        if not self.size:
+            self._write(bytes(ALIGNMENT))
+        self._file.close()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file."""
+        return self._digest.hexdigest()
 
 
 def checksum(path: pathlib.Path) -> int:
@@ -59,10 +62,7 @@ def checksum(path: pathlib.Path) -> int:
     return total % 2**64
 
 
-def embedding(path: pathlib.Path, symbol: str, system: str) -> str:
-    """Module-level assembly that places the file's bytes at `symbol`, in read-only data on a page of its own."""
-    if system == "darwin":
-        lines = [".section __TEXT,__const", ".p2align 12", f"_{symbol}:", f'.incbin "{path}"', ".text"]
-    else:
-        lines = [f'.section .rodata.{symbol},"a",@progbits', ".p2align 12", f"{symbol}:", f'.incbin "{path}"', ".text"]
+def embedding(path: pathlib.Path, symbol: str) -> str:
+    """Module-level assembly for Mach-O that places the file's bytes at `symbol`, in read-only data on a page of its own."""
+    lines = [".section __TEXT,__const", ".p2align 12", f"_{symbol}:", f'.incbin "{path}"', ".text"]
     return "\n".join('module asm "' + line.replace("\\", "\\5C").replace('"', "\\22") + '"' for line in lines)

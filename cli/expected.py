@@ -59,11 +59,11 @@ def _line(number: int, place: str | None) -> int | None:
     return number + (named[place] if place in named else int(place))
 
 
-def mismatches(text: str, diagnostics: list[tuple[int, int, str]], first_line: int, filename: str) -> list[str]:
-    """What was expected and not reported, and what was reported and not expected."""
+def mismatches(text: str, diagnostics: list[tuple[int, str]], first_line: int, filename: str) -> list[str]:
+    """What was expected and not reported, and what was reported and not expected. diagnostics: (line, message); line 0 is anywhere else."""
     wanted = expectations(text)
     problems = []
-    for line, _, message in diagnostics:
+    for line, message in diagnostics:
         match = next((w for w in wanted if w.met_by(line, message)), None)
         if match is None:
             problems.append(f"{filename}:{line + first_line - 1}: unexpected error: {message}")

@@ -13,18 +13,24 @@ import sys
 os.environ["ONEMLIR_EXTENSIONS"] = "0"
 
 from onemlir.lowering.registry import known_passes, Pass  # noqa: E402
-from onemlir.lowering.stages import NECESSARY, STAGES  # noqa: E402
+from onemlir.lowering.compilation import STAGES  # noqa: E402
 
 PAGE = pathlib.Path(__file__).resolve().parent / "reference" / "passes.md"
 
 
 def section(definition: Pass) -> str:
-    """One pass: documentation, options, whether it may be left out."""
+    """One pass: documentation, options, what it accepts."""
     options = "".join(f"* `{name}` ({type(default).__name__}, {default!r})\n" for name, default in definition.options.items())
     lines = [f"## {definition.name}", "", inspect.getdoc(definition.apply) or "", ""]
     lines += ["Options:", "", options] if options else []
-    lines += ["Code generation needs it." if definition.name in NECESSARY else "May be left out.", ""]
+    lines += [f"Accepts: {'; '.join(contract_text(c) for c in definition.requires)}.", ""] if definition.requires else []
     return "\n".join(lines)
+
+
+def contract_text(contract) -> str:
+    """``no tensors: all values are …`` of a function of `lowering.contracts`."""
+    meaning = (inspect.getdoc(contract) or "").rstrip(".")
+    return f"`{contract.__name__}` ({meaning[:1].lower()}{meaning[1:]})"
 
 
 def page() -> str:

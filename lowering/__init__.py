@@ -4,7 +4,7 @@
 """
 from .registry import register_pass  # noqa: F401  needs no MLIR
 
-_LAZY = {"stages": "stages", "lower": "stages", "STAGES": "stages", "run_pipeline": "pipeline", "parse_pipeline": "pipeline"}
+_LAZY = {"stages": "compilation", "lower": "compilation", "STAGES": "compilation", "run_pipeline": "pipeline", "parse_pipeline": "pipeline"}
 
 
 def __getattr__(name: str):

@@ -1,4 +1,4 @@
-"""Running pipelines that mix our passes and upstream's. A step that fails leaves a reproducer where a place for it is known."""
+"""Running pipelines that mix our passes and upstream's."""
 from __future__ import annotations
 
 from typing import Callable, Sequence
@@ -6,8 +6,10 @@ from typing import Callable, Sequence
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from ..dialect.bindings import collect_diagnostics, Diagnostic
+from ..dialect.bindings import collect_diagnostics, Diagnostic, location_text
+from ..dialect.verify import verify as verify_module
 from ..errors import CompileError, OnemlirError
+from .contracts import broken
 from .pipeline_text import parse_pipeline, Step  # noqa: F401  parse_pipeline is part of this module's interface
 from .registry import parse_options, PASSES
 
@@ -22,38 +24,73 @@ def run_pipeline(module: ir.Module, steps: Sequence[Step | str], observe: Observ
             observe(step.name, module)
 
 
-def run_step(module: ir.Module, step: Step) -> None:
-    """Run one pass. What it raises is an OnemlirError; CompileError when it failed for another reason than the model."""
-    try:
-        _run_ours(module, step) if step.ours else _run_upstream(module, step)
-    except OnemlirError:
-        raise
-    except Exception as error:
-        raise CompileError(f"pass '{step.name}' failed: {type(error).__name__}: {error}") from error
+def run_step(module: ir.Module, step: Step, verify: bool = True) -> None:
+    """Run one pass. verify: ask before whether the pass accepts the module, and verify it after. What is raised is an OnemlirError, with a
+    line ``file:line:column: error: …`` for each diagnostic; the place is the module's where a failure has none of its own."""
+    found: list[Diagnostic] = []
+    with module.context, ir.Location.unknown(), collect_diagnostics(module.context, found):
+        try:
+            _run_ours(module, step, verify) if step.ours else _run_upstream(module, step)
+        except UnknownPass as error:
+            raise CompileError(str(error)) from None
+        except OnemlirError as error:
+            raise _located(error, module) from error.__cause__
+        except Exception as error:
+            raise _failure(module, step, found, error) from error
+        if found:
+            raise _failure(module, step, found, None)
+    if verify and step.ours:
+        _verify_after(module, step)
 
 
-def _run_ours(module: ir.Module, step: Step) -> None:
+class UnknownPass(CompileError):
+    """No pass has this name, or it does not take these options."""
+
+
+def _run_ours(module: ir.Module, step: Step, verify: bool) -> None:
     definition = PASSES[step.name]
     try:
         options = parse_options(definition, step.options)
     except ValueError as error:
-        raise CompileError(str(error)) from None
-    with module.context, ir.Location.unknown():
-        definition.apply(module, **options)
+        raise UnknownPass(str(error)) from None
+    problems = broken(module, definition.requires) if verify else []
+    if problems:
+        raise CompileError("\n".join(_line(module, p.location, f"{p.message} (pass '{step.name}')") for p in problems))
+    definition.apply(module, **options)
 
 
 def _run_upstream(module: ir.Module, step: Step) -> None:
     """An upstream pass. The module is verified first: upstream passes end the process on invalid IR."""
-    found: list[Diagnostic] = []
-    with module.context, ir.Location.unknown(), collect_diagnostics(module.context, found):
-        try:
-            manager = PassManager.parse(f"builtin.module({step.text})")
-        except (ValueError, ir.MLIRError) as error:
-            raise CompileError(f"unknown pass or wrong options: '{step.text}': {str(error).splitlines()[0]}") from None
-        try:
-            if not module.operation.verify():
-                raise OnemlirError("the module is invalid")
-            manager.run(module.operation)
-        except (ir.MLIRError, OnemlirError) as error:
-            detail = "\n".join(map(str, found)) or str(error)
-            raise CompileError(f"pass '{step.name}' failed: {detail}") from None
+    try:
+        manager = PassManager.parse(f"builtin.module({step.text})")
+    except (ValueError, ir.MLIRError) as error:
+        raise UnknownPass(f"unknown pass or wrong options: '{step.text}': {str(error).splitlines()[0]}") from None
+    if not module.operation.verify():
+        raise ValueError("the module is invalid")
+    manager.run(module.operation)
+
+
+def _verify_after(module: ir.Module, step: Step) -> None:
+    problems = verify_module(module)
+    if problems:
+        lines = [_line(module, p.location, f"{p.message} (after pass '{step.name}')") for p in problems]
+        raise CompileError("\n".join(lines))
+
+
+def _failure(module: ir.Module, step: Step, found: list[Diagnostic], error: Exception | None) -> CompileError:
+    """What MLIR reported while a pass ran, else what the pass raised."""
+    if found:
+        return CompileError("\n".join(_line(module, d.location, f"{d.message} (pass '{step.name}')") for d in found))
+    reason = str(error) if isinstance(error, ir.MLIRError) else f"{type(error).__name__}: {error}"
+    return CompileError(_line(module, "", f"pass '{step.name}' failed: {reason}"))
+
+
+def _located(error: OnemlirError, module: ir.Module) -> OnemlirError:
+    """The error with a place in each of its lines."""
+    lines = str(error).splitlines() or [""]
+    return error if ": error: " in lines[0] else type(error)("\n".join([_line(module, "", lines[0]), *lines[1:]]))
+
+
+def _line(module: ir.Module, location: str, message: str) -> str:
+    location = location or location_text(module.operation.location)
+    return f"{location}: error: {message}" if location else message

@@ -1,13 +1,13 @@
 """From a program to a ready Session: lower, compile for this processor, run @prepare on the weights."""
 from __future__ import annotations
 
-import mmap
 import time
 from typing import Callable
 
 import numpy as np
 
 from ..errors import OnemlirError
+from .mapped import mapping_of
 from .portable import PortableSession
 from .session import Session
 from .specs import Compiled, Message, Spec
@@ -50,7 +50,7 @@ def jit_session(program, threads: int | None = None, dump=None, observe: Callabl
 
 def compile_code(program, dump=None, observe: Callable | None = None) -> tuple[list[Compiled], dict[str, list], float]:
     """Functions of this process for @main and @prepare, the names of their parameters, and the time at which lowering was done."""
-    from ..lowering.stages import lower
+    from ..lowering.compilation import lower
     from .engine import compile_entries
 
     entries: dict[str, list] = {}
@@ -174,22 +174,11 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 def own(array: np.ndarray) -> np.ndarray:
     """The array itself where it is mapped read-only from a file; else a copy: a session keeps its weights whatever becomes of the model's."""
-    if _is_mapped(array):
+    if mapping_of(array) is not None:
         return array
     copy = aligned_empty(array.shape, array.dtype)
     copy[...] = array
     return copy
-
-
-def _is_mapped(array: np.ndarray) -> bool:
-    """Whether an array, and all arrays it is a view of, are read-only views of a mapped file."""
-    base = array
-    while isinstance(base, np.ndarray):
-        if base.flags.writeable:
-            return False
-        base = base.base
-    base = base.obj if isinstance(base, memoryview) else base
-    return isinstance(base, mmap.mmap)
 
 
 def weight(program, name: str) -> np.ndarray:

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "examples" / "extension"
+OPT = str(pathlib.Path(sys.executable).parent / "onemlir-opt")
 LIT = "from lit.main import main; main()"
 
 
@@ -40,7 +41,7 @@ def test_its_lit_tests_pass(installed):
 def test_without_extensions(installed):
     """ONEMLIR_EXTENSIONS=0 leaves it out: the op is then unknown."""
     environment, tests = installed
-    result = subprocess.run(["onemlir-opt", str(tests / "set_beta.mlir")], capture_output=True, text=True, env={**environment, "ONEMLIR_EXTENSIONS": "0"})
+    result = subprocess.run([OPT, str(tests / "set_beta.mlir")], capture_output=True, text=True, env={**environment, "ONEMLIR_EXTENSIONS": "0"})
     assert result.returncode == 1 and "unregistered dialect" in result.stderr
 
 
@@ -49,5 +50,5 @@ def test_an_extension_that_cannot_be_imported(tmp_path):
     info = tmp_path / "broken-1.dist-info"
     info.mkdir()
     (info / "entry_points.txt").write_text("[onemlir.ops]\nbroken = no_such_module\n")
-    result = subprocess.run(["onemlir-opt"], input="module {}", capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    result = subprocess.run([OPT], input="module {}", capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert result.returncode == 1 and "the extension 'broken'" in result.stderr and "ONEMLIR_EXTENSIONS=0" in result.stderr

@@ -50,7 +50,7 @@ class Recording:
 def record(program: Program) -> Recording:
     """Compile a copy of a program whose ops carry their number in their location."""
     from ...lowering.llvm import assembly, llvm_ir
-    from ...lowering.stages import copy_module, lower
+    from ...lowering.compilation import copy_module, lower
     from ..graph import graph_of, svg
     from ..graph.model_graph import depth_of
 

@@ -70,15 +70,22 @@ def run_section(request: Request, section: bytes | str, first_line: int):
     if request.verify_diagnostics:
         from ..expected import mismatches
 
-        problems = mismatches(section, outcome.diagnostics, first_line, request.filename)
+        diagnostics = [(line if file == "-" else 0, message) for file, line, _, message in outcome.diagnostics]
+        problems = mismatches(section, diagnostics, first_line, request.filename)
         for problem in problems:
             report(problem)
         return outcome, not problems
-    for line, column, message in outcome.diagnostics:
-        report((f"{request.filename}:{line + first_line - 1}:{column}: " if line else f"{request.filename}: ") + f"error: {message}")
+    for diagnostic in outcome.diagnostics:
+        report(message_line(request.filename, first_line, *diagnostic))
     if outcome.failed is not None:
         leave_reproducer(request, section, until=f"pass '{outcome.failed.partition('{')[0]}'")
     return outcome, not outcome.diagnostics
+
+
+def message_line(filename: str, first_line: int, file: str, line: int, column: int, message: str) -> str:
+    """``file:line:column: error: message``; a place in the section becomes one in the input."""
+    place = f"{filename}:{max(line, 1) + first_line - 1}:{max(column, 1)}" if file == "-" else f"{file}:{line}:{column}"
+    return f"{place}: error: {message}"
 
 
 def report(line: str) -> None:

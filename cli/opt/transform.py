@@ -11,12 +11,15 @@ from typing import Callable
 from .arguments import Request
 
 
+Place = tuple[str, int, int, str]
+
+
 @dataclass
 class Outcome:
-    """The printed module (None after an error), errors as (line within the section, column, message), the pass that failed, times."""
+    """The printed module (None after an error), errors as (file, line, column, message), the pass that failed, times."""
 
     printed: bytes | None = None
-    diagnostics: list[tuple[int, int, str]] = field(default_factory=list)
+    diagnostics: list[Place] = field(default_factory=list)
     failed: str | None = None
     times: list[tuple[str, float]] = field(default_factory=list)
 
@@ -56,8 +59,7 @@ def read(request: Request, source: bytes | str):
 
 def run(request: Request, module, outcome: Outcome, progress: Callable[[str], None]) -> None:
     """All passes, watched."""
-    from ...dialect.verify import check
-    from ...errors import OnemlirError, VerificationError
+    from ...errors import OnemlirError
     from ...lowering.pipeline import run_step, Step
     from ...lowering.registry import known_passes
 
@@ -71,10 +73,8 @@ def run(request: Request, module, outcome: Outcome, progress: Callable[[str], No
         start = time.perf_counter()
         try:
             outcome.failed = step.text
-            run_step(module, step)
-            if request.verify_each and step.ours:
-                _check_after(check, module, step)
-        except (OnemlirError, VerificationError):
+            run_step(module, step, verify=request.verify_each)
+        except OnemlirError:
             if request.print_after_failure or request.print_after_all:
                 dump("After", f"{step.name} Failed", module.operation.get_asm(print_generic_op_form=True, assume_verified=True))
             raise
@@ -86,15 +86,6 @@ def run(request: Request, module, outcome: Outcome, progress: Callable[[str], No
         elif request.print_after_all or step.name in request.print_after:
             dump("After", step.name, text())
     outcome.failed = None
-
-
-def _check_after(check: Callable, module, step) -> None:
-    from ...errors import CompileError, VerificationError
-
-    try:
-        check(module)
-    except VerificationError as error:
-        raise CompileError(f"the module is invalid after pass '{step.name}':\n{error}") from None
 
 
 def dump(when: str, name: str, text: str) -> None:
@@ -114,12 +105,10 @@ def written(request: Request, module) -> bytes:
     return (text.rstrip("\n") + "\n").encode()
 
 
-def place(line: str) -> tuple[int, int, str]:
-    """Line, column and message of ``-:3:5: error: text``; zeros when there is no place in this input."""
-    match = re.match(r"^(.*?: )?(\S+):(\d+):(\d+): error: (.*)$", line)
+def place(line: str) -> Place:
+    """``-:3:5: error: text`` as file ("-" for this input), line, column and message; zeros when there is no place."""
+    match = re.match(r"^(.*?):(\d+):(\d+): error: (.*)$", line)
     if not match:
-        return 0, 0, line.removeprefix("error: ")
-    prefix, file, row, column, message = match.groups()
-    if file != "-":
-        return 0, 0, f"{message} (at {file}:{row}:{column})"
-    return int(row), int(column), message
+        return "-", 0, 0, line.removeprefix("error: ")
+    file, row, column, message = match.groups()
+    return file, int(row), int(column), message

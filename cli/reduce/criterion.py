@@ -5,6 +5,8 @@ import os
 import pathlib
 import shlex
 import subprocess
+import sys
+import sysconfig
 import tempfile
 
 CONFIGURATION = "// configuration:"
@@ -43,8 +45,15 @@ class Criterion:
             path = pathlib.Path(folder) / "candidate.mlir"
             path.write_text(self.header + text, encoding="utf-8")
             try:
-                result = subprocess.run(self.filled(path), shell=True, capture_output=True, text=True, errors="replace", timeout=self.seconds, env=os.environ)
+                result = subprocess.run(self.filled(path), shell=True, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
+                                        timeout=self.seconds, env=environment())
             except subprocess.TimeoutExpired:
                 return 0
         found = self.message is None or self.message in result.stdout + result.stderr
         return result.returncode if found else 0
+
+
+def environment() -> dict[str, str]:
+    """The environment, in which `onemlir-opt` is found also where the virtual environment is not activated."""
+    folders = [os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts"), os.path.dirname(sys.executable)]
+    return {**os.environ, "PATH": os.pathsep.join(folders)}

@@ -13,6 +13,7 @@ from mlir.dialects import func, tensor
 
 from ...dialect import dtypes
 from ...dialect.analysis import ShapeAnalysis
+from ...dialect.bindings import Diagnostic, location_text
 from ...dialect.build import view
 from ...dialect.program import entry_function
 from ...dialect.shapes import TensorType
@@ -36,18 +37,19 @@ def to_linalg(module: ir.Module) -> None:
 
 
 def refuse_unknown(function: ir.Operation) -> None:
-    missing: dict[str, int] = {}
+    missing: dict[str, list[ir.Location]] = {}
 
     def visit(operation):
         op = view(operation)
         special = op is not None and (op.declaration.typed_by_ir or op.declaration.index_operands or op.declaration.opname == "guard")
         if op is not None and not special and op.declaration not in LOWERINGS:
-            missing[operation.name] = missing.get(operation.name, 0) + 1
+            missing.setdefault(operation.name, []).append(operation.location)
         return ir.WalkResult.ADVANCE
 
     function.walk(visit)
     if missing:
-        raise UnsupportedOpError("no lowering for " + ", ".join(f"{name} ({count} times)" for name, count in sorted(missing.items())))
+        lines = [Diagnostic(location_text(places[0]), f"no lowering for {name} ({len(places)} times)") for name, places in sorted(missing.items())]
+        raise UnsupportedOpError("\n".join(map(str, lines)))
 
 
 class Converter:

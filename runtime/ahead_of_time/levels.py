@@ -33,7 +33,7 @@ class LevelCode:
 def compile_level(program, machine: Machine, number: int) -> LevelCode:
     """Lower for a level, run @prepare on this machine, and optimise the rest for the level's processor."""
     from ...lowering.llvm.assembly import llvm_ir
-    from ...lowering.stages import lower
+    from ...lowering.compilation import lower
 
     level = machine.levels[number]
     entries: dict[str, list] = {}

@@ -3,11 +3,11 @@
 // RUN: not onemlir-opt --run-reproducer %t 2>&1 | FileCheck %s --check-prefix=AGAIN
 // RUN: not onemlir-opt --run-reproducer %s 2>&1 | FileCheck %s --check-prefix=NONE
 
-// CHECK: the module has no function @main
+// CHECK: has no function @main with a body
 // CHECK: run again with: onemlir-opt --run-reproducer
 // FILE: // configuration: --pass-pipeline='builtin.module(om-dce,om-to-linalg)'
 // FILE: func.func @other
-// AGAIN: the module has no function @main
+// AGAIN: has no function @main with a body
 // NONE: the first line must be // configuration:
 func.func @other(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %x : tensor<2xf32>

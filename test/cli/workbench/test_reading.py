@@ -32,9 +32,9 @@ def test_literals_and_defaults():
     assert "= [1.0, 2.0]" in text and "add(%input, %" in text
 
 
-def test_command(tmp_path):
+def test_command(tool, tmp_path):
     nn.Linear(4, 8).trace(om.zeros((2, 4))).save(tmp_path / "m.onemodel")
-    result = subprocess.run(["onemlir", "show", str(tmp_path / "m.onemodel"), "--short"], capture_output=True, text=True)
+    result = subprocess.run([tool("onemlir"), "show", str(tmp_path / "m.onemodel"), "--short"], capture_output=True, text=True)
     assert result.returncode == 0 and "= linear(%input, weight, bias)" in result.stdout, result.stdout
-    picture = subprocess.run(["onemlir", "show", str(tmp_path / "m.onemodel"), "--graph", str(tmp_path / "m.svg")])
+    picture = subprocess.run([tool("onemlir"), "show", str(tmp_path / "m.onemodel"), "--graph", str(tmp_path / "m.svg")])
     assert picture.returncode == 0 and (tmp_path / "m.svg").read_text().startswith("<svg")

@@ -40,19 +40,19 @@ def test_sizes_stay_when_they_matter():
     assert "tensor<1x32xf32>" in reduced
 
 
-def test_command(tmp_path):
+def test_command(tool, tmp_path):
     """A reproducer keeps its first line; the output file runs like the original."""
     path, output = tmp_path / "m.mlir", tmp_path / "small.mlir"
     path.write_text("// configuration: --pass-pipeline='builtin.module(om-to-linalg)'\n" + MODULE.replace("@main", "@start"))
-    command = ["onemlir", "reduce", str(path), "-o", str(output), "--test", "onemlir-opt --run-reproducer", "--message", "no function @main"]
+    command = [tool("onemlir"), "reduce", str(path), "-o", str(output), "--test", "onemlir-opt --run-reproducer", "--message", "no function @main"]
     assert subprocess.run(command, capture_output=True, text=True).returncode == 0
     assert output.read_text().startswith("// configuration:") and len(output.read_text()) < 120
 
 
-def test_a_command_that_does_not_fail(tmp_path):
+def test_a_command_that_does_not_fail(tool, tmp_path):
     path = tmp_path / "m.mlir"
     path.write_text(MODULE)
-    result = subprocess.run(["onemlir", "reduce", str(path), "--test", "grep -q om.tanh"], capture_output=True, text=True)
+    result = subprocess.run([tool("onemlir"), "reduce", str(path), "--test", "grep -q om.tanh"], capture_output=True, text=True)
     assert result.returncode == 1 and "does not fail" in result.stderr
 
 

@@ -39,7 +39,7 @@ def test_the_fusion_takes_part_in_compilation():
     model = nn.Sequential(nn.Linear(8, 8), nn.SiLU())
     traced = om.trace(lambda x: x * model(x), om.tensor(X))
     seen = []
-    from onemlir.lowering.stages import lower
+    from onemlir.lowering.compilation import lower
 
     lower(traced.program, until="linalg", observe_pass=lambda name, module: seen.append("swiglu.gate" in str(module)))
     assert any(seen)

@@ -5,7 +5,6 @@ import functools
 import os
 import pathlib
 import platform
-import tempfile
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -132,15 +131,9 @@ def code_header(compiled: Sequence[Compiled], entries: dict[str, Any]) -> dict:
     return {"symbols": symbols, "messages": messages, "parallel": compiled[0].pool is not None, "entries": entries}
 
 
-def object_bytes(keep: Any) -> bytes:
-    """The object code that an engine or a loaded object runs."""
-    if isinstance(keep, LoadedObject):
-        return keep.data
-    with tempfile.TemporaryDirectory(prefix="onemlir-") as folder:
-        path = os.path.join(folder, "code.o")
-        keep.dump_to_object_file(path)
-        with open(path, "rb") as file:
-            return file.read()
+def object_bytes(keep: LoadedObject) -> bytes:
+    """The object code that a loaded object runs."""
+    return keep.data
 
 
 def write_code(key: str | None, compiled: Sequence[Compiled], entries: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from typing import Sequence
 import numpy as np
 
 from ..errors import CompileError
+from .objects import split_objects
 
 _P = ctypes.c_void_p
 _SIGNATURES = {
@@ -32,15 +33,15 @@ _SIGNATURES = {
 
 def _dispose(jit: int) -> None:
     if not sys.is_finalizing():
-        _library().LLVMOrcDisposeLLJIT(jit)
+        llvm_library().LLVMOrcDisposeLLJIT(jit)
 
 
 class LoadedObject:
-    """The code of an object file; it goes when this does."""
+    """The code of an object file, or of several that were joined; it goes when this does."""
 
     def __init__(self, data: bytes):
         self.data = data
-        self._library = _library()
+        self._library = llvm_library()
         created = _P()
         self._call("LLVMOrcCreateLLJIT", ctypes.byref(created), None)
         self._jit = created.value
@@ -53,8 +54,9 @@ class LoadedObject:
         prefix = self._library.LLVMOrcLLJITGetGlobalPrefix(self._jit)
         self._call("LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess", ctypes.byref(generator), prefix, None, None)
         self._library.LLVMOrcJITDylibAddGenerator(dylib, generator)
-        buffer = self._library.LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"onemlir")
-        self._call("LLVMOrcLLJITAddObjectFile", self._jit, dylib, buffer)
+        for part in _parts(data):
+            buffer = self._library.LLVMCreateMemoryBufferWithMemoryRangeCopy(part, len(part), b"onemlir")
+            self._call("LLVMOrcLLJITAddObjectFile", self._jit, dylib, buffer)
 
     def _call(self, name: str, *arguments) -> None:
         error = getattr(self._library, name)(*arguments)
@@ -74,8 +76,15 @@ class LoadedObject:
         return found
 
 
+def _parts(data: bytes) -> list[bytes]:
+    try:
+        return split_objects(data)
+    except ValueError as error:
+        raise CompileError(f"cannot load compiled code: {error}") from None
+
+
 @functools.cache
-def _library() -> ctypes.CDLL:
+def llvm_library() -> ctypes.CDLL:
     """libLLVM, the same that the bindings have loaded."""
     package = importlib.util.find_spec("llvm")
     folders = package.submodule_search_locations if package else ()

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import errors
 from .arrays import address, as_input, READY, refusal_of_mapping
+from .processors import default_threads
 from .shapes import bind, output_shape
 from .specs import Compiled, Message, OUT_OF_MEMORY, Spec
 
@@ -37,7 +38,7 @@ class Session:
       inputs: Description of each input, in the order of the compiled function's arguments.
       outputs: The same for the outputs.
       parameters: The weights, in order. They are read where they are, not copied, unless they are not contiguous.
-      threads: How many threads one call may use; all processors that this process may run on unless given.
+      threads: How many threads one call may use; see `processors.default_threads` where not given.
       structure: Makes the return value of a positional call from the list of outputs; a bare array or a tuple unless given.
       checks: Called with the sizes of the axes by name when inputs of new shapes come, before anything runs; they raise.
     """
@@ -59,7 +60,7 @@ class Session:
         if isinstance(compiled, (str, os.PathLike)):
             return  # made by `__new__`
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
-        self.threads = checked_threads(threads) or available_processors()
+        self.threads = checked_threads(threads) or default_threads()
         self._compiled = compiled
         self._parameters = [np.require(p, requirements=["C", "A"]) for p in parameters]
         self._checks = tuple(checks)
@@ -256,8 +257,3 @@ def checked_threads(threads: int | None) -> int | None:
     if isinstance(threads, bool) or not hasattr(threads, "__index__") or threads.__index__() < 1:
         raise errors.OnemlirError(f"threads must be a positive int, or None for all processors, found {threads!r}")
     return threads.__index__()
-
-
-def available_processors() -> int:
-    """Processors that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

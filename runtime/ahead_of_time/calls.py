@@ -67,7 +67,7 @@ def run_function(levels: int, inputs: Sequence[Spec], outputs: Sequence[Spec], a
                    "  call void @om_level_0_onemlir_release(ptr %local)", "  br label %kept", "kept:"]  # fmt: skip
     _stop_unless_zero(code, result, "ran", len(outputs))
     _take_sizes(code, inputs, outputs, slots)
-    code.line(f"call void @om_hand_over(ptr %results, ptr %destinations, ptr %owned, i64 {len(outputs)})")
+    code.line(f"call void @om_settle(ptr %results, ptr %destinations, ptr %owned, i64 {len(outputs)}, i1 true)")
     return code.text()
 
 
@@ -75,7 +75,7 @@ def _stop_unless_zero(code: Function, status: str, name: str, outputs: int) -> N
     good = code.value(f"icmp eq i32 {status}, 0")
     code.lines += [
         f"  br i1 {good}, label %{name}, label %{name}_not", f"{name}_not:",
-        f"  call void @om_give_back(ptr %results, ptr %destinations, ptr %owned, i64 {outputs})", f"  ret i32 {status}", f"{name}:",
+        f"  call void @om_settle(ptr %results, ptr %destinations, ptr %owned, i64 {outputs}, i1 false)", f"  ret i32 {status}", f"{name}:",
     ]  # fmt: skip
 
 
@@ -139,7 +139,7 @@ read:
   ret ptr %value
 }
 
-; Threads of a run: the option, else the number that was compiled in, else all processors.
+; Threads of a run: the option, else the number that was compiled in, else what was found when the library was loaded.
 define internal i64 @om_thread_count(ptr %options, i64 %compiled) {
   %none = icmp eq ptr %options, null
   br i1 %none, label %default, label %read
@@ -156,7 +156,7 @@ default:
 known:
   ret i64 %compiled
 count:
-  %n = call i64 @om_processors()
+  %n = load i64, ptr @om_default_threads
   ret i64 %n
 }
 """
@@ -204,7 +204,8 @@ bad:
 }}
 """
 
-# The pool's page is mapped when the library is loaded; its workers start with the first loop that is long enough.
+# The pool's page is mapped when the library is loaded; its workers start with the first loop that is long enough, and end when the
+# library is unloaded.
 POOL_STATE = """
 @om_pool = internal global ptr null
 define internal void @om_start_pool() {
@@ -212,7 +213,13 @@ define internal void @om_start_pool() {
   store ptr %page, ptr @om_pool
   ret void
 }
+define internal void @om_stop_pool() {
+  %page = load ptr, ptr @om_pool
+  call void @onemlir_pool_destroy(ptr %page)
+  ret void
+}
 declare ptr @onemlir_pool_create()
+declare void @onemlir_pool_destroy(ptr)
 declare void @onemlir_parallel_for(ptr, ptr, ptr, i64, i64)
 """
 

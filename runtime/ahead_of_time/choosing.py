@@ -1,4 +1,4 @@
-"""Which level runs: found once by a constructor, when the library is loaded, by asking the processor what it has."""
+"""What runs when a library is loaded and unloaded, and which level is chosen then, by asking the processor what it has."""
 from __future__ import annotations
 
 from typing import Sequence
@@ -11,11 +11,20 @@ AVX_STATE, AVX512_STATE = 0x6, 0xE6
 
 def constructors(functions: Sequence[str]) -> str:
     """What runs when the library is loaded."""
+    return _called("llvm.global_ctors", functions)
+
+
+def destructors(functions: Sequence[str]) -> str:
+    """What runs when the library is unloaded, or the process ends."""
+    return _called("llvm.global_dtors", functions)
+
+
+def _called(name: str, functions: Sequence[str]) -> str:
     if not functions:
         return ""
     kind = "{ i32, ptr, ptr }"
-    entries = ", ".join(f"{kind} {{ i32 65535, ptr @{name}, ptr null }}" for name in functions)
-    return f"@llvm.global_ctors = appending global [{len(functions)} x {kind}] [{entries}]\n"
+    entries = ", ".join(f"{kind} {{ i32 65535, ptr @{function}, ptr null }}" for function in functions)
+    return f"@{name} = appending global [{len(functions)} x {kind}] [{entries}]\n"
 
 
 def choice(features: Sequence[Sequence[str]], needs_check: bool) -> str:

@@ -20,14 +20,13 @@ def archive(object_file: pathlib.Path, path: pathlib.Path) -> None:
     _run([str(tool("llvm-ar")), "rcsD", str(path), str(object_file)])
 
 
-def shared_library(object_file: pathlib.Path, path: pathlib.Path, machine: Machine, exported: list[str], threads: bool) -> None:
-    """threads: the library's own threads sleep in its code, so that it stays in memory once loaded."""
+def shared_library(object_file: pathlib.Path, path: pathlib.Path, machine: Machine) -> None:
     arguments = ["-shared", "-s", str(object_file), "-o", str(path)]
     if machine.system == "darwin":
         arguments += [f"-Wl,-install_name,@rpath/{path.name}", "-Wl,-dead_strip"]
     else:
         arguments += [f"-Wl,-soname,{path.name}", "-Wl,--no-undefined", "-Wl,--build-id=none", "-Wl,--as-needed"]
-        arguments += ["-Wl,-z,noexecstack", "-Wl,-z,relro,-z,now", *["-Wl,-z,nodelete"] * threads]
+        arguments += ["-Wl,-z,noexecstack", "-Wl,-z,relro,-z,now"]
     _run([*linker(machine), *arguments, "-lm", "-lpthread"])
 
 

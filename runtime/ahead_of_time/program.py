@@ -18,15 +18,16 @@ from ..mapped import release_pages
 from .assemble import object_file
 from .binding import Binding, Codes
 from .calls import level_function, OPTIONS, OTHER_WEIGHTS, POOL_STATE, public_functions, run_function, WEIGHTS_BESIDE, WEIGHTS_CHECK, WEIGHTS_INSIDE
-from .choosing import choice, constructors
+from .choosing import choice, constructors, destructors
 from .emitter import Constants
 from .header import header_text
 from .levels import compile_level
 from .link import archive, executable, shared_library
 from .machines import Machine, machine_of
 from .metadata import metadata
+from .processors import thread_count
 from .queries import descriptor, error_function, other_functions, signature_functions
-from .support import CHECKS, PROCESSORS_LINUX, PROCESSORS_MACOS
+from .support import CHECKS
 from .weights import checksum, LARGEST_INSIDE, WeightFile
 
 KINDS = {".so": "library", ".dylib": "library", ".o": "object", ".a": "archive", "": "executable", ".exe": "executable"}
@@ -125,7 +126,7 @@ class Library:
     def _place(self, path: pathlib.Path, kind: str, built: pathlib.Path, header: pathlib.Path, exported: list[str]) -> None:
         finished = self.folder / path.name if kind != "object" else built
         if kind == "library":
-            shared_library(built, finished, self.machine, exported, self.parallel)
+            shared_library(built, finished, self.machine)
         elif kind == "archive":
             archive(built, finished)
         elif kind == "executable":
@@ -141,7 +142,7 @@ class Library:
         needs_check = self.machine.architecture == "x86_64" and any(level.features for level in self.levels)
         processors = ", ".join(level.level.cpu for level in self.levels)
         parts = [
-            CHECKS, PROCESSORS_MACOS if self.machine.system == "darwin" else PROCESSORS_LINUX, OPTIONS, binding.text(),
+            CHECKS, thread_count(self.machine), OPTIONS, binding.text(),
             WEIGHTS_BESIDE + self._weights_check() if self.beside else WEIGHTS_INSIDE.format(symbol=self.symbol),
             *self._level_functions(len(binding.size_slot)),
             run_function(len(self.levels), self.inputs, self.outputs, len(binding.axes), binding.size_slot, parallel=self.parallel, threads=self.threads),
@@ -151,7 +152,8 @@ class Library:
             other_functions(self.name, constants, self.version, self.inputs, self.outputs, len(binding.axes), self.threads),
             descriptor(constants, self._metadata(codes), len(self.levels), self.parallel, None if self.beside else self.symbol),
             choice([level.features for level in self.levels], needs_check), POOL_STATE if self.parallel else "",
-            constructors(["om_choose"] * needs_check + ["om_start_pool"] * self.parallel),
+            constructors(["om_count_threads"] + ["om_choose"] * needs_check + ["om_start_pool"] * self.parallel),
+            destructors(["om_stop_pool"] * self.parallel),
             "" if self.beside else f"@{self.symbol} = external hidden constant i8\n", '!0 = !{!"branch_weights", i32 2000, i32 1}\n', constants.text(),
         ]  # fmt: skip
         text = "".join(parts)

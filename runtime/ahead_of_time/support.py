@@ -1,4 +1,4 @@
-"""LLVM IR that every library has: checks of one tensor, memory of outputs, the number of processors, `cpuid`.
+"""LLVM IR that every library has: checks of one tensor, memory of outputs, `cpuid`.
 
 A DLTensor is {data, device type and number, axes, dtype, shape, strides, byte offset}; see dlpack.h 1.0. The detail record is
 {i32 code, i64 found, i64 expected, i64 index}.
@@ -224,8 +224,8 @@ clear:
   ret ptr %data
 }
 
-; After a failure: give back what this run has allocated.
-define internal void @om_give_back(ptr %tensors, ptr %pointers, ptr %owned, i64 %count) {
+; After a run: give back the outputs that it has allocated, or tell the caller where they are.
+define internal void @om_settle(ptr %tensors, ptr %pointers, ptr %owned, i64 %count, i1 %success) {
   br label %next
 next:
   %i = phi i64 [ 0, %0 ], [ %after, %done ]
@@ -235,35 +235,15 @@ look:
   %flag_at = getelementptr i64, ptr %owned, i64 %i
   %flag = load i64, ptr %flag_at
   %mine = icmp ne i64 %flag, 0
-  br i1 %mine, label %give, label %done
-give:
+  br i1 %mine, label %decide, label %done
+decide:
   %pointer_at = getelementptr ptr, ptr %pointers, i64 %i
   %pointer = load ptr, ptr %pointer_at
+  br i1 %success, label %hand_over, label %give_back
+give_back:
   call void @om_level_0_onemlir_free(ptr %pointer)
-  store ptr null, ptr %pointer_at
   br label %done
-done:
-  %after = add i64 %i, 1
-  br label %next
-end:
-  ret void
-}
-
-; After success: tell the caller where the allocated outputs are.
-define internal void @om_hand_over(ptr %tensors, ptr %pointers, ptr %owned, i64 %count) {
-  br label %next
-next:
-  %i = phi i64 [ 0, %0 ], [ %after, %done ]
-  %more = icmp slt i64 %i, %count
-  br i1 %more, label %look, label %end
-look:
-  %flag_at = getelementptr i64, ptr %owned, i64 %i
-  %flag = load i64, ptr %flag_at
-  %mine = icmp ne i64 %flag, 0
-  br i1 %mine, label %give, label %done
-give:
-  %pointer_at = getelementptr ptr, ptr %pointers, i64 %i
-  %pointer = load ptr, ptr %pointer_at
+hand_over:
   %tensor_at = getelementptr ptr, ptr %tensors, i64 %i
   %tensor = load ptr, ptr %tensor_at
   %offset_at = getelementptr i8, ptr %tensor, i64 40
@@ -280,52 +260,19 @@ end:
 }
 """
 
-PROCESSORS_LINUX = r"""
-declare i32 @sched_getaffinity(i32, i64, ptr)
-
-; Processors that the calling thread may run on.
-define internal i64 @om_processors() {
-  %mask = alloca [16 x i64], align 8
-  call void @llvm.memset.p0.i64(ptr %mask, i8 0, i64 128, i1 false)
-  %r = call i32 @sched_getaffinity(i32 0, i64 128, ptr %mask)
-  br label %next
-next:
-  %i = phi i64 [ 0, %0 ], [ %after, %next ]
-  %sum = phi i64 [ 0, %0 ], [ %total, %next ]
-  %at = getelementptr i64, ptr %mask, i64 %i
-  %word = load i64, ptr %at
-  %bits = call i64 @llvm.ctpop.i64(i64 %word)
-  %total = add i64 %sum, %bits
-  %after = add i64 %i, 1
-  %more = icmp slt i64 %after, 16
-  br i1 %more, label %next, label %end
-end:
-  %some = call i64 @llvm.smax.i64(i64 %total, i64 1)
-  ret i64 %some
-}
-"""
-
-PROCESSORS_MACOS = r"""
-declare i64 @sysconf(i32)
-define internal i64 @om_processors() {
-  %n = call i64 @sysconf(i32 58)
-  %some = call i64 @llvm.smax.i64(i64 %n, i64 1)
-  ret i64 %some
-}
-"""
-
+_ASK = 'asm sideeffect "cpuid", "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}"'
 CPUID = r"""
 ; One bit of what `cpuid` says; false where the leaf does not exist.
 define internal i1 @om_cpuid(i32 %leaf, i32 %subleaf, i32 %register, i32 %bit) {
   %group = and i32 %leaf, -2147483648
-  %top = call { i32, i32, i32, i32 } asm sideeffect "cpuid", "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}"(i32 %group, i32 0)
+  %top = call { i32, i32, i32, i32 } ASK(i32 %group, i32 0)
   %most = extractvalue { i32, i32, i32, i32 } %top, 0
   %there = icmp uge i32 %most, %leaf
   br i1 %there, label %ask, label %no
 no:
   ret i1 false
 ask:
-  %all = call { i32, i32, i32, i32 } asm sideeffect "cpuid", "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}"(i32 %leaf, i32 %subleaf)
+  %all = call { i32, i32, i32, i32 } ASK(i32 %leaf, i32 %subleaf)
   %words = alloca { i32, i32, i32, i32 }, align 4
   store { i32, i32, i32, i32 } %all, ptr %words
   %at = getelementptr i32, ptr %words, i32 %register
@@ -348,4 +295,4 @@ read:
   %r = icmp eq i32 %set, %mask
   ret i1 %r
 }
-"""
+""".replace("ASK", _ASK)

@@ -39,9 +39,9 @@ def _compile() -> tuple:
         from ..object_loader import LoadedObject
 
         keep = LoadedObject(_offered)
-        create, parallel_for = keep.addresses(EXPORTED)
+        create, parallel_for = keep.addresses(EXPORTED[:2])
     else:
-        keep, (create, parallel_for) = cached_functions("pool", pool_source(), EXPORTED, _module)
+        keep, (create, parallel_for) = cached_functions("pool", pool_source(), EXPORTED[:2], _module)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(keep))
     return parallel_for, ctypes.CFUNCTYPE(ctypes.c_void_p)(create)(), keep
 

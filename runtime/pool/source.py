@@ -4,16 +4,15 @@ The state is an array of i32 words on a page of its own, which reads as zero in 
 A caller takes the lock; where it is taken (a nested call, another thread's call) it runs its steps itself. It publishes a job by a new
 `SEQUENCE` number and opens the door: `DOOR` holds OPEN plus the number of workers inside. Workers enter by compare-and-exchange, so none
 can enter a job that is over, and take chunks from the counter `NEXT`. At the end the caller closes the door and waits for it to be 0.
-Waiting is a bounded spin, then sleep on a futex.
+Waiting is a bounded spin, then sleep on a futex. A library that is unloaded ends its workers first (`onemlir_pool_destroy`).
 """
 from __future__ import annotations
 
 import platform
 import sys
 
-PASSES = (
-    "convert-scf-to-cf,arith-expand,convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize,cse"
-)
+PASSES = ("convert-scf-to-cf,arith-expand,convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,"
+          "reconcile-unrealized-casts,canonicalize,cse")
 SPINS = 300  # pauses of about 20 to 60 ns
 
 WAIT_LINUX = """
@@ -22,7 +21,8 @@ func.func private @om_pool_wait(%word: !llvm.ptr, %expected: i32) {{
   %number = llvm.mlir.constant({futex} : i64) : i64
   %wait = llvm.mlir.constant(128 : i32) : i32
   %null = llvm.mlir.zero : !llvm.ptr
-  %r = llvm.call @syscall(%number, %word, %wait, %expected, %null) vararg(!llvm.func<i64 (i64, ...)>) : (i64, !llvm.ptr, i32, i32, !llvm.ptr) -> i64
+  %r = llvm.call @syscall(%number, %word, %wait, %expected, %null) vararg(!llvm.func<i64 (i64, ...)>)
+       : (i64, !llvm.ptr, i32, i32, !llvm.ptr) -> i64
   return
 }}
 func.func private @om_pool_wake(%word: !llvm.ptr) {{
@@ -55,22 +55,18 @@ func.func private @om_pool_wake(%word: !llvm.ptr) {
 
 PAUSE = {
     "x86_64": 'llvm.call_intrinsic "llvm.x86.sse2.pause"() : () -> ()',
-    "aarch64": '%hint = llvm.mlir.constant(1 : i32) : i32\n  llvm.call_intrinsic "llvm.aarch64.hint"(%hint) : (i32) -> ()',
+    "aarch64": '%hint = llvm.mlir.constant(1 : i32) : i32\n    llvm.call_intrinsic "llvm.aarch64.hint"(%hint) : (i32) -> ()',
 }
 
 POOL = """
 func.func private @mmap(!llvm.ptr, i64, i32, i32, i32, i64) -> !llvm.ptr
 func.func private @{inherit}(!llvm.ptr, i64, i32) -> i32
 func.func private @pthread_create(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
-func.func private @pthread_detach({thread}) -> i32
+func.func private @pthread_join({thread}, !llvm.ptr) -> i32
+func.func private @getpid() -> i32
 
-func.func private @om_pool_pause() {{
-  {pause}
-  return
-}}
-
-// Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 16 door, 17 caller sleeps, 18 limit (workers that may enter);
-// 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 24 next.
+// Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 4 workers shall end, 5 process, 16 door, 17 caller sleeps, 18 limit (workers that may
+// enter); 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 24 next, 64 and on the workers' threads.
 func.func @onemlir_pool_create() -> !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
   %size = llvm.mlir.constant(4096 : i64) : i64
@@ -82,6 +78,27 @@ func.func @onemlir_pool_create() -> !llvm.ptr {{
   %page = func.call @mmap(%null, %size, %access, %flags, %file, %offset) : (!llvm.ptr, i64, i32, i32, i32, i64) -> !llvm.ptr
   %r = func.call @{inherit}(%page, %size, %wipe) : (!llvm.ptr, i64, i32) -> i32
   return %page : !llvm.ptr
+}}
+
+// Pause a bounded number of times while the word is equal (or is not, where %equal is false) to a value.
+func.func private @om_pool_spin(%word: !llvm.ptr, %value: i32, %equal: i1) {{
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %minus = llvm.mlir.constant(-1 : i32) : i32
+  %spins = llvm.mlir.constant({spins} : i32) : i32
+  %left = scf.while (%n = %spins) : (i32) -> i32 {{
+    %now = llvm.load %word atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
+    %same = arith.cmpi eq, %now, %value : i32
+    %wait = arith.cmpi eq, %same, %equal : i1
+    %more = arith.cmpi sgt, %n, %zero : i32
+    %go = arith.andi %wait, %more : i1
+    scf.condition(%go) %n : i32
+  }} do {{
+  ^bb0(%n: i32):
+    {pause}
+    %less = arith.addi %n, %minus : i32
+    scf.yield %less : i32
+  }}
+  return
 }}
 
 // Take chunks until none is left.
@@ -117,27 +134,16 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   %minus = llvm.mlir.constant(-1 : i32) : i32
   %open = llvm.mlir.constant(65536 : i32) : i32
   %inside_mask = llvm.mlir.constant(65535 : i32) : i32
-  %spins = llvm.mlir.constant({spins} : i32) : i32
   %true = llvm.mlir.constant(true) : i1
   %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
   %sleepers_at = llvm.getelementptr %state[3] : (!llvm.ptr) -> !llvm.ptr, i32
   %door_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i32
   %waiting_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i32
   %limit_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i32
-  %never = scf.while (%last = %zero) : (i32) -> i32 {{
+  %stop_at = llvm.getelementptr %state[4] : (!llvm.ptr) -> !llvm.ptr, i32
+  %ended = scf.while (%last = %zero) : (i32) -> i32 {{
     // Wait for a new job: spin, then sleep.
-    %left = scf.while (%n = %spins) : (i32) -> i32 {{
-      %now = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
-      %same = arith.cmpi eq, %now, %last : i32
-      %more = arith.cmpi sgt, %n, %zero : i32
-      %go = arith.andi %same, %more : i1
-      scf.condition(%go) %n : i32
-    }} do {{
-    ^bb0(%n: i32):
-      func.call @om_pool_pause() : () -> ()
-      %less = arith.addi %n, %minus : i32
-      scf.yield %less : i32
-    }}
+    func.call @om_pool_spin(%sequence_at, %last, %true) : (!llvm.ptr, i32, i1) -> ()
     %a = llvm.atomicrmw add %sleepers_at, %one seq_cst : !llvm.ptr, i32
     scf.while : () -> () {{
       %now = llvm.load %sequence_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
@@ -181,7 +187,9 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
         }}
       }}
     }}
-    scf.condition(%true) %sequence : i32
+    %stop = llvm.load %stop_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
+    %stay = arith.cmpi eq, %stop, %zero : i32
+    scf.condition(%stay) %sequence : i32
   }} do {{
   ^bb0(%sequence: i32):
     scf.yield %sequence : i32
@@ -194,20 +202,21 @@ func.func private @om_pool_start(%state: !llvm.ptr, %wanted: i32) {{
   %null = llvm.mlir.zero : !llvm.ptr
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
-  %slot_count = llvm.mlir.constant(1 : i64) : i64
   %workers_at = llvm.getelementptr %state[1] : (!llvm.ptr) -> !llvm.ptr, i32
-  %thread = llvm.alloca %slot_count x {thread} : (i64) -> !llvm.ptr
+  %process_at = llvm.getelementptr %state[5] : (!llvm.ptr) -> !llvm.ptr, i32
+  %threads_at = llvm.getelementptr %state[64] : (!llvm.ptr) -> !llvm.ptr, i64
+  %process = func.call @getpid() : () -> i32
+  llvm.store %process, %process_at : i32, !llvm.ptr
   %function = func.constant @om_pool_worker : (!llvm.ptr) -> !llvm.ptr
   %worker = builtin.unrealized_conversion_cast %function : (!llvm.ptr) -> !llvm.ptr to !llvm.ptr
   scf.while : () -> () {{
     %now = llvm.load %workers_at : !llvm.ptr -> i32
     %fewer = arith.cmpi slt, %now, %wanted : i32
     %started = scf.if %fewer -> i1 {{
+      %thread = llvm.getelementptr %threads_at[%now] : (!llvm.ptr, i32) -> !llvm.ptr, i64
       %r = func.call @pthread_create(%thread, %null, %worker, %state) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
       %ok = arith.cmpi eq, %r, %zero : i32
       scf.if %ok {{
-        %t = llvm.load %thread : !llvm.ptr -> {thread}
-        %d = func.call @pthread_detach(%t) : ({thread}) -> i32
         %more = arith.addi %now, %one : i32
         llvm.store %more, %workers_at : i32, !llvm.ptr
       }}
@@ -262,15 +271,16 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   %one64 = llvm.mlir.constant(1 : i64) : i64
   %chunks = llvm.mlir.constant(8 : i64) : i64
   %open = llvm.mlir.constant(65536 : i32) : i32
-  %minus = llvm.mlir.constant(-1 : i32) : i32
-  %spins = llvm.mlir.constant({spins} : i32) : i32
+  %no = llvm.mlir.constant(false) : i1
   %workers_at = llvm.getelementptr %state[1] : (!llvm.ptr) -> !llvm.ptr, i32
   %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
   %sleepers_at = llvm.getelementptr %state[3] : (!llvm.ptr) -> !llvm.ptr, i32
   %door_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i32
   %waiting_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i32
   %limit_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i32
-  %wanted64 = arith.subi %threads, %one64 : i64
+  %most = llvm.mlir.constant({most} : i64) : i64
+  %others = arith.subi %threads, %one64 : i64
+  %wanted64 = arith.minsi %others, %most : i64
   %wanted = arith.trunci %wanted64 : i64 to i32
   %workers = llvm.load %workers_at : !llvm.ptr -> i32
   %fewer = arith.cmpi slt, %workers, %wanted : i32
@@ -303,18 +313,7 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   // Close the door and wait for those inside.
   %closing = arith.subi %zero, %open : i32
   %was = llvm.atomicrmw add %door_at, %closing seq_cst : !llvm.ptr, i32
-  %left = scf.while (%n = %spins) : (i32) -> i32 {{
-    %inside = llvm.load %door_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
-    %some = arith.cmpi ne, %inside, %zero : i32
-    %more = arith.cmpi sgt, %n, %zero : i32
-    %go = arith.andi %some, %more : i1
-    scf.condition(%go) %n : i32
-  }} do {{
-  ^bb0(%n: i32):
-    func.call @om_pool_pause() : () -> ()
-    %less = arith.addi %n, %minus : i32
-    scf.yield %less : i32
-  }}
+  func.call @om_pool_spin(%door_at, %zero, %no) : (!llvm.ptr, i32, i1) -> ()
   %inside_now = llvm.load %door_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
   %still = arith.cmpi ne, %inside_now, %zero : i32
   scf.if %still {{
@@ -334,10 +333,59 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
 }}
 """
 
+# When the code is unloaded. A run that goes on (the process ends meanwhile) keeps the lock, and with it its workers. A child of fork has no
+# workers to wait for. The page stays, empty: a run of another thread may still read it.
+DESTROY = """
+func.func @onemlir_pool_destroy(%state: !llvm.ptr) {{
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %size = llvm.mlir.constant(4096 : i64) : i64
+  %unneeded = llvm.mlir.constant(4 : i32) : i32
+  %process_at = llvm.getelementptr %state[5] : (!llvm.ptr) -> !llvm.ptr, i32
+  %pair = llvm.cmpxchg %state, %zero, %one acq_rel monotonic : !llvm.ptr, i32
+  %idle = llvm.extractvalue %pair[1] : !llvm.struct<(i32, i1)>
+  %here = func.call @getpid() : () -> i32
+  %owner = llvm.load %process_at : !llvm.ptr -> i32
+  %mine = arith.cmpi eq, %here, %owner : i32
+  %join = arith.andi %idle, %mine : i1
+  scf.if %join {{
+    func.call @om_pool_join(%state) : (!llvm.ptr) -> ()
+  }}
+  scf.if %idle {{
+    llvm.store %zero, %state atomic release {{alignment = 4 : i64}} : i32, !llvm.ptr
+    %r = func.call @madvise(%state, %size, %unneeded) : (!llvm.ptr, i64, i32) -> i32
+  }}
+  return
+}}
+
+func.func private @om_pool_join(%state: !llvm.ptr) {{
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %null = llvm.mlir.zero : !llvm.ptr
+  %workers_at = llvm.getelementptr %state[1] : (!llvm.ptr) -> !llvm.ptr, i32
+  %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
+  %stop_at = llvm.getelementptr %state[4] : (!llvm.ptr) -> !llvm.ptr, i32
+  %threads_at = llvm.getelementptr %state[64] : (!llvm.ptr) -> !llvm.ptr, i64
+  %workers = llvm.load %workers_at : !llvm.ptr -> i32
+  llvm.store %one, %stop_at atomic seq_cst {{alignment = 4 : i64}} : i32, !llvm.ptr
+  %old = llvm.atomicrmw add %sequence_at, %one seq_cst : !llvm.ptr, i32
+  func.call @om_pool_wake(%sequence_at) : (!llvm.ptr) -> ()
+  scf.for %i = %zero to %workers step %one : i32 {{
+    %at = llvm.getelementptr %threads_at[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i64
+    %thread = llvm.load %at : !llvm.ptr -> {thread}
+    %r = func.call @pthread_join(%thread, %null) : ({thread}, !llvm.ptr) -> i32
+  }}
+  llvm.store %zero, %workers_at : i32, !llvm.ptr
+  llvm.store %zero, %stop_at : i32, !llvm.ptr
+  return
+}}
+"""
+
 LINUX = {"inherit": "madvise", "wipe": 18, "anonymous": 0x22, "thread": "i64"}
 MACOS = {"inherit": "minherit", "wipe": 3, "anonymous": 0x1002, "thread": "!llvm.ptr"}
 FUTEX = {"x86_64": 202, "aarch64": 98}
-EXPORTED = ("onemlir_pool_create", "onemlir_parallel_for")
+MOST_WORKERS = 448  # whose threads the page has room for
+EXPORTED = ("onemlir_pool_create", "onemlir_parallel_for", "onemlir_pool_destroy")
 
 
 def pool_source(machine: str = "", system: str = "") -> str:
@@ -346,7 +394,8 @@ def pool_source(machine: str = "", system: str = "") -> str:
     system = system or sys.platform
     names = MACOS if system == "darwin" else LINUX
     wait = WAIT_MACOS if system == "darwin" else WAIT_LINUX.format(futex=FUTEX[machine])
-    return POOL.format(pause=PAUSE[machine], spins=SPINS, **names) + wait
+    text = (POOL + DESTROY).format(pause=PAUSE[machine], spins=SPINS, most=MOST_WORKERS, **names)
+    return text + ("func.func private @madvise(!llvm.ptr, i64, i32) -> i32\n" if system == "darwin" else "") + wait
 
 
 def pool_module(context, machine: str = "", system: str = ""):

@@ -1,5 +1,6 @@
 """Libraries called from C: the examples built by CMake, what is exported, what is needed, memory, threads."""
 import importlib.util
+import os
 import pathlib
 import shutil
 import subprocess
@@ -179,6 +180,74 @@ def test_loading_a_thousand_times_does_not_grow(folder):
     assert pages < 64
 
 
+RELOAD_THREADS = r"""
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "big.h"
+static float x[64 * 256], y[64 * 64];
+static int64_t xs[2] = {64, 256}, ys[2] = {64, 64};
+static int32_t (*run)(const onemlir_options *, onemlir_detail *, const DLTensor *, DLTensor *);
+static int count(const char *folder) {
+  int n = 0;
+  DIR *open = opendir(folder);
+  while (readdir(open)) ++n;
+  closedir(open);
+  return n - 2;
+}
+static void *load(void) {
+  void *library = dlopen("./big.so", RTLD_NOW | RTLD_LOCAL);
+  if (!library) { fprintf(stderr, "%s\n", dlerror()); exit(4); }
+  run = dlsym(library, "big_run_with");
+  return library;
+}
+static void once(void) {
+  onemlir_options options = {.threads = 3};
+  DLTensor in = {x, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, xs, NULL, 0}, out = {y, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, ys, NULL, 0};
+  if (run(&options, NULL, &in, &out)) exit(5);
+}
+static void *forever(void *unused) {
+  for (;;) once();
+  return unused;
+}
+int main(void) {
+  for (int i = 0; i < 1000; ++i) {
+    void *library = load();
+    once();
+    if (i == 0 && count("/proc/self/task") != 3) return 6;
+    if (dlclose(library)) return 7;
+  }
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[512];
+  while (fgets(line, sizeof line, maps)) if (strstr(line, "big.so")) return 8;
+  fclose(maps);
+  if (count("/proc/self/task") != 1) return 9;
+  load();
+  once();
+  pid_t child = fork(); /* the child has no workers to wait for when it ends */
+  int status = 1;
+  if (child == 0) exit(0);
+  if (waitpid(child, &status, 0) != child || status) return 10;
+  pthread_t thread;
+  pthread_create(&thread, NULL, forever, NULL);
+  usleep(20000);
+  exit(0); /* while a thread is in a run */
+}
+"""
+
+
+def test_unloading_ends_the_workers(tmp_path):
+    large()[1].compile(tmp_path / "big.so", cpu=CPU)
+    program = compile_c(tmp_path, RELOAD_THREADS, [])
+    for _ in range(3):
+        assert subprocess.run([program], cwd=tmp_path, timeout=100).returncode == 0
+
+
 REFUSALS = r"""
 #include <stdio.h>
 #include "gathering.h"
@@ -260,6 +329,29 @@ def test_executable_reads_and_writes_arrays(tmp_path):
     for name, message in (("wide.npy", "axis 1 of input 'input' must be 16 (found 17, expected 16)"), ("double.npy", "dtype"), ("damaged.npz", "no .npz file")):
         result = subprocess.run(["./classify", name, "y.npz"], cwd=tmp_path, capture_output=True, text=True)
         assert result.returncode == 1 and message in result.stderr
+
+
+THREADS = """
+#include <stdio.h>
+#include "first.h"
+int main(void) { printf("%d", first_threads()); return 0; }
+"""
+
+
+@pytest.mark.skipif(shutil.which("taskset") is None, reason="needs taskset")
+def test_threads_where_nobody_says(tmp_path):
+    tiny().compile(tmp_path / "first.a", cpu=CPU)
+    program = compile_c(tmp_path, THREADS, ["first.a"])
+    clean = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+
+    def threads(*command, **variables):
+        return int(subprocess.run([*command, program], check=True, capture_output=True, text=True, env={**clean, **variables}).stdout)
+
+    assert threads("taskset", "-c", str(min(os.sched_getaffinity(0)))) == 1
+    assert threads(OMP_NUM_THREADS="3") == 3
+    assert threads(OMP_NUM_THREADS="5,2") == 5
+    assert threads(OMP_NUM_THREADS="3", ONEMLIR_NUM_THREADS="7") == 7
+    assert threads(OMP_NUM_THREADS="many") == threads() <= len(os.sched_getaffinity(0))
 
 
 TWO_MODELS = r"""

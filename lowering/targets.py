@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import ctypes
 import functools
 import os
 import platform
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Target:
     level2: int = 512 << 10
     cpu: str = ""
     features: str = ""
+    matrix_unit: bool = False
+    """Tiles of bf16 are multiplied by a unit of their own (AMX), which a process must ask the system for."""
     folds_broadcast: bool = False
     """A multiply-add can broadcast a scalar from memory, so the broadcast takes no register."""
 
@@ -38,11 +42,12 @@ class Target:
 
 
 AVX512 = Target("avx512", 512, 32, rows=14, vectors=2, level1=48 << 10, level2=2 << 20, cpu="x86-64-v4", folds_broadcast=True)
+AMX = replace(AVX512, name="amx", cpu="sapphirerapids", matrix_unit=True)
 AVX2 = Target("avx2", 256, 16, rows=6, vectors=2, level1=32 << 10, level2=512 << 10, cpu="x86-64-v3")
 NEON = Target("neon", 128, 32, rows=8, vectors=2, level1=64 << 10, level2=512 << 10, cpu="generic", features="+neon")
 BASELINE = Target("sse2", 128, 16, rows=3, vectors=4, cpu="x86-64")
 
-TARGETS = {target.name: target for target in (AVX512, AVX2, NEON, BASELINE)}
+TARGETS = {target.name: target for target in (AMX, AVX512, AVX2, NEON, BASELINE)}
 
 
 _chosen: contextvars.ContextVar = contextvars.ContextVar("target", default=None)
@@ -63,19 +68,36 @@ def host() -> Target:
     return _chosen.get() or _detected()
 
 
+def vector_host() -> Target:
+    """The same without a matrix unit: for code that runs in processes which have not asked for it."""
+    return AVX512 if host().matrix_unit else host()
+
+
 @functools.cache
 def _detected() -> Target:
     chosen = os.environ.get("ONEMLIR_TARGET")
     if chosen:
-        return TARGETS[chosen]
+        return TARGETS[chosen] if chosen != AMX.name or allow_matrix_unit() else AVX512
     if platform.machine().lower() in ("arm64", "aarch64"):
         return NEON
     flags = _flags()
     if {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= flags:
-        return AVX512
+        return AMX if {"amx_tile", "amx_bf16"} <= flags and allow_matrix_unit() else AVX512
     if {"avx2", "fma"} <= flags:
         return AVX2
     return BASELINE
+
+
+@functools.cache
+def allow_matrix_unit() -> bool:
+    """Ask Linux to let this process use AMX's tiles (`arch_prctl(ARCH_REQ_XCOMP_PERM, XTILEDATA)`); whether it does."""
+    if platform.machine() != "x86_64" or not sys.platform.startswith("linux"):
+        return False
+    arch_prctl, request, tile_data = 158, 0x1023, 18
+    try:
+        return ctypes.CDLL(None).syscall(arch_prctl, request, tile_data) == 0
+    except (OSError, AttributeError):
+        return False
 
 
 def _flags() -> set:

@@ -100,8 +100,10 @@ def read_code(key: str | None) -> tuple[list[Compiled], dict[str, Any]] | None:
 
 def load_code(header: dict, data: bytes) -> tuple[list[Compiled], dict[str, Any]]:
     """Object code and what `code_header` says of it become functions of this process."""
+    from ..lowering.targets import allow_matrix_unit
     from .pool import pool_functions
 
+    allow_matrix_unit()
     loaded = LoadedObject(data)
     *addresses, free, release = loaded.addresses((*header["symbols"], *SUPPORT))
     messages = {int(code): Message(*message) for code, message in header["messages"].items()}

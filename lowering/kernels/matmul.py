@@ -5,7 +5,7 @@ the panels: a tile of A stays in L1, the panels of the group stream from L2. A i
 rows was as fast as out of packed A (see docs/design/kernels.md).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir import ir
 
@@ -106,21 +106,23 @@ def _depth(shape, bytes_of_step, pack):
     return min(most, -(-shape.k // (blocks * 8)) * 8)
 
 
-def emit_matmul(a, bm, c, shape: MatmulShape, epilogue=None, target: Target | None = None):
+def emit_matmul(a, bm, c, shape: MatmulShape, epilogue=None, target: Target | None = None, rolled: bool = False):
     """Emit C = epilogue(A B) at the insertion point.
 
-    `epilogue(vector, place)` returns the vector to store; `place.operand(buffer, axes)` reads a bias or a residual there.
+    `epilogue(vector, place)` returns the vector to store; `place.operand(buffer, axes)` reads a bias or a residual there. A `rolled` one is
+    long: it is emitted once, in a loop over the rows of a tile that has just been stored.
     C must not overlap any other operand: it holds partial sums when k is large.
     """
     target = target or host()
-    _Product(a, bm, c, shape, epilogue, target).emit()
+    _Product(a, bm, c, shape, epilogue, target, rolled).emit()
 
 
 class _Product:
-    def __init__(self, a, bm, c, shape, epilogue, target):
+    def __init__(self, a, bm, c, shape, epilogue, target, rolled):
         self.a, self.b, self.c, self.shape, self.epilogue = a, bm, c, shape, epilogue
         self.out = b.element_type(c)
         self.accumulator = accumulator_type(b.element_type(bm))
+        self.rolled = rolled and epilogue is not None and self.out == self.accumulator
         self.plan = plan(shape, b.element_type(bm), self.accumulator, self.out, target)
         self.m = b.dim(c, shape.batch)
         self.n = b.dim(c, shape.batch + 1)
@@ -247,13 +249,21 @@ class _Product:
 
         def end():
             for vec, place in zip(sums, places):
-                finish(vec, place, self.c, place.indices, self.epilogue)
+                finish(vec, place, self.c, place.indices, None if self.rolled else self.epilogue)
+            if self.rolled:
+                b.loop(0, height, 1, lambda r: self._revisit(b.add(row, r), places[:vectors]))
 
         def go_on():
             for vec, place in zip(sums, places):
                 b.store_vector(vec, *self._partial(place, index), place.mask)
 
         b.when(True if b.known(k) else b.less(self.k, b.add(b.add(k, depth), 1)), end, go_on)
+
+    def _revisit(self, row, places):
+        """A row of the tile through the epilogue."""
+        for place in places:
+            place = replace(place, indices=(*place.indices[:-2], row, place.indices[-1]))
+            finish(b.load_vector(self.c, place.indices, place.lanes, place.mask), place, self.c, place.indices, self.epilogue)
 
     def _start(self, places, index, k):
         """Zeros in the first block of k, the partial sums of C in a later one."""

@@ -16,7 +16,7 @@ _PIPELINE = (
 
 _ELEMENTS = {
     "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16",
-    "int8": "i8", "uint8": "i8", "int32": "i32", "int64": "i64", "bool": "i1",
+    "int8": "i8", "uint8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "bool": "i1",
 }  # fmt: skip
 
 

@@ -9,7 +9,9 @@ from mlir.dialects import arith
 from ...dialect import dtypes
 from ...dialect.ops.linear_algebra import Linear, Matmul
 from ...dialect.shapes import TensorType
+from ...dialect.symbolic import product
 from ..kernels.pack import packed_shape
+from . import matrix_unit
 from .builder import compute_dtype, element_type, PARALLEL, REDUCTION
 from .reduction import converted
 from .registry import lowers, TensorValue
@@ -59,15 +61,23 @@ def multiply(build, x: TensorValue, y: TensorValue, result: TensorType, columns:
     dims = [ir.AffineExpr.get_dim(i) for i in range(rank + 1)]
     m, n, k = dims[rank - 2], dims[rank - 1], dims[rank]
     inputs = [x.value, y.value]
+    kernel, prepared = ("matmul", [packed]) if packed is not None else prepared_operands(build, x, y, columns)
     maps = [_access(x, (m, k), result), _access(y, (n, k) if columns else (k, n), result)]
-    packed = pack_weight(build, y, columns) if packed is None else packed
-    if packed is not None:
-        inputs.append(packed)
-        maps.append(ir.AffineMap.get(rank + 1, 0, [ir.AffineExpr.get_constant(0)] * 3))
+    maps += [ir.AffineMap.get(rank + 1, 0, [ir.AffineExpr.get_constant(0)] * ir.RankedTensorType(v.type).rank) for v in prepared]
     scalar = Scalar(build, result.dtype)
     return build.generic(
-        inputs, maps, result, lambda a, b, *rest: scalar.sum(rest[-1], scalar.product(a, b)), init=build.filled(result, scalar.const(0)),
-        output_map=ir.AffineMap.get(rank + 1, 0, dims[:rank]), iterators=[PARALLEL] * rank + [REDUCTION], kernel={"name": "matmul"})
+        inputs + prepared, maps, result, lambda a, b, *rest: scalar.sum(rest[-1], scalar.product(a, b)), init=build.filled(result, scalar.const(0)),
+        output_map=ir.AffineMap.get(rank + 1, 0, dims[:rank]), iterators=[PARALLEL] * rank + [REDUCTION], kernel={"name": kernel})
+
+
+def prepared_operands(build, x: TensorValue, y: TensorValue, columns: bool) -> tuple[str, list[ir.Value]]:
+    """The kernel for a product, and the forms of its operands that the kernel reads."""
+    if not matrix_unit.has_parts(x, y):
+        packed = pack_weight(build, y, columns)
+        return "matmul", [] if packed is None else [packed]
+    parts = [matrix_unit.left_parts(build, x), matrix_unit.right_parts(build, y, columns)]
+    few = matrix_unit.may_lack_rows(product(x.shape[:-1]))
+    return "split_matmul", parts + [pack_weight(build, y, columns)] * few
 
 
 def _access(operand: TensorValue, last: Sequence, result: TensorType) -> ir.AffineMap:

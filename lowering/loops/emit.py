@@ -22,10 +22,16 @@ UNKNOWN_SIZE = 64  # stands for a size known only at run time where work is esti
 KERNELS: dict[str, Callable[[Structured], bool]] = {}
 
 
-def kernel(name: str) -> Callable:
+ANY_EPILOGUE: set[str] = set()
+"""Kernels that emit their epilogue once, in a loop, so that it may be long."""
+
+
+def kernel(name: str, any_epilogue: bool = False) -> Callable:
     """Register the emitter for structured ops whose ``om.kernel`` has this name; it returns False, having emitted nothing, to decline."""
     def register(function: Callable) -> Callable:
         KERNELS[name] = function
+        if any_epilogue:
+            ANY_EPILOGUE.add(name)
         return function
     return register
 
@@ -117,7 +123,8 @@ def _epilogue_of(kernel: ir.Operation) -> ir.Operation | None:
     place = next(i for i, op in enumerate(operations) if op == kernel)
     for operation in operations[place + 1:]:
         if "om.epilogue" in operation.attributes:
-            return operation if operation.operands[len(operation.operands) - 1] == output and _is_cheap(operation) else None
+            fits = ir.StringAttr(ir.DictAttr(kernel.attributes["om.kernel"])["name"]).value in ANY_EPILOGUE or _is_cheap(operation)
+            return operation if operation.operands[len(operation.operands) - 1] == output and fits else None
         if operation.name not in ("memref.alloc", "memref.view", "memref.dim", "arith.constant", "memref.expand_shape", "memref.collapse_shape",
                                   "memref.reinterpret_cast", "memref.get_global", "memref.cast") and not operation.name.startswith("arith."):
             return None
@@ -125,8 +132,12 @@ def _epilogue_of(kernel: ir.Operation) -> ir.Operation | None:
 
 
 def _is_cheap(operation: ir.Operation) -> bool:
+    return is_short(operation.regions[0].blocks[0])
+
+
+def is_short(body: ir.Block) -> bool:
     """Whether a body is short enough to be repeated in every store of a register tile; polynomials are not."""
-    return sum(_cost(op.operation.name) for op in operation.regions[0].blocks[0].operations) < 20
+    return sum(_cost(op.operation.name) for op in body.operations) < 20
 
 
 def _erase_fill(kernel: ir.Operation) -> None:

@@ -9,11 +9,11 @@ from mlir.dialects import memref, vector
 from ..kernels import ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter, MatmulShape, Place
 from ..kernels import build as b
 from ..kernels.pool import emit_max_pool, PoolShape
-from .emit import kernel, static_sizes
+from .emit import is_short, kernel, static_sizes
 from .structured import dimension, is_contiguous, merge_loops, Structured
 
 
-@kernel("matmul")
+@kernel("matmul", any_epilogue=True)
 def matmul(op: Structured) -> bool:
     """C = A B: loops (batch..., m, n, k) once merged; B packed when there is a packed operand, else rows or columns."""
     op = merge_loops(op)
@@ -30,8 +30,13 @@ def matmul(op: Structured) -> bool:
     sizes = static_sizes(op)
     m, n, k = sizes[batch:batch + 3]
     shape = MatmulShape(m, n, k, batch, "packed" if packed else layout, a_transposed, a_shared)
-    emit_matmul(a, packed[0] if packed else bm, c, shape, epilogue_function(op.epilogue, {loop: loop for loop in range(batch + 2)}))
+    epilogue = epilogue_function(op.epilogue, {loop: loop for loop in range(batch + 2)})
+    emit_matmul(a, packed[0] if packed else bm, c, shape, epilogue, rolled=has_long_epilogue(op))
     return True
+
+
+def has_long_epilogue(op: Structured) -> bool:
+    return op.epilogue is not None and not is_short(op.epilogue.body)
 
 
 def dimension_places(op: Structured) -> tuple[int, bool, bool, str] | None:

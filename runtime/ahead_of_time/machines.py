@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 
 from ...errors import CompileError
-from ...lowering.targets import AVX2, AVX512, BASELINE, host, NEON, Target
+from ...lowering.targets import AVX2, AVX512, BASELINE, NEON, Target, vector_host
 from .features import LEVELS, NAMED
 
 
@@ -62,7 +62,7 @@ def machine_of(target: str = "", cpu: str = "") -> Machine:
     if "native" in names:
         if not same or len(names) > 1:
             raise CompileError("cpu 'native' is this machine's processor: it cannot stand for another target or beside other levels")
-        return Machine(triple, (Level("native", host()),), native=True)
+        return Machine(triple, (Level("native", vector_host()),), native=True)
     levels = [_arm(name) for name in names] if architecture == "aarch64" else sorted(map(_x86, names), key=lambda level: len(level.features))
     if len(levels) > 1 and architecture == "aarch64":
         raise CompileError("several processors in one library are possible for x86-64 alone")

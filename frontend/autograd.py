@@ -57,17 +57,23 @@ def enable_grad():
     return _public_mode(True)
 
 
+def next_order() -> int:
+    """A number larger than that of every operation on the tape, smaller than those of later ones."""
+    return next(_order)
+
+
 class TapeNode:
     """One operation on the tape. Results are kept without their own tape, so that nothing holds itself alive."""
 
-    __slots__ = ("op", "operands", "needs", "versions", "attributes", "results", "order", "hooks", "retained", "__weakref__")
+    __slots__ = ("op", "operands", "needs", "versions", "attributes", "results", "order", "hooks", "retained", "rule", "__weakref__")
 
-    def __init__(self, op, operands: Sequence, attributes, outputs: Sequence):
+    def __init__(self, op, operands: Sequence, attributes, outputs: Sequence, rule: Callable | None = None):
+        self.rule = rule  # of what is no op: gives the gradients of the operands from those of the results
         self.op, self.operands, self.attributes = op, tuple(operands), attributes
         self.needs = tuple(t is not None and t.requires_grad for t in operands)
         self.versions = tuple(0 if t is None else t._version for t in operands)
         self.results = tuple((t._array, t._node) for t in outputs)
-        self.order = next(_order)
+        self.order = next_order()
         self.hooks: dict[int, list] = {}
         self.retained: dict[int, list] = {}
 
@@ -125,6 +131,16 @@ def record(op, operands, attributes, outputs) -> None:
             tensor._tape, tensor.requires_grad = (node, index), True
 
 
+def record_region(operands: Sequence, outputs: list, rule: Callable) -> list:
+    """Put control flow on the tape: ``rule(gradients, wanted)`` gives the gradients of its operands from those of
+    the outputs, None for one that is not used. Gives the outputs."""
+    node = TapeNode(None, operands, {}, outputs, rule)
+    for index, tensor in enumerate(outputs):
+        if dtypes.is_floating(tensor.dtype):
+            tensor._tape, tensor.requires_grad = (node, index), True
+    return outputs
+
+
 def check_in_place(what: str, tensor, value) -> None:
     """OnemlirError for a change in place that gradients would miss."""
     if not grad_enabled():
@@ -137,10 +153,10 @@ def check_in_place(what: str, tensor, value) -> None:
 
 def apply_recorded(recorder, op, operands: Sequence, attributes):
     """An op in a recording of gradients: recorded, and put on the tape."""
+    if not grad_enabled() or (op.opname == "cast" and hasattr(operands[0], "symbolic_size")):
+        return recorder.apply(op, operands, attributes)
     from .ops.declared import as_tensor
 
-    if not grad_enabled():
-        return recorder.apply(op, operands, attributes)
     tensors = dispatch.promote(op, [as_tensor(o) if hasattr(o, "symbolic_size") else o for o in operands])
     result = recorder.apply(op, tensors, attributes)
     outputs = result if isinstance(result, tuple) else () if result is None else (result,)
@@ -159,13 +175,21 @@ def key_of(tensor) -> tuple:
     return (id(tensor), None) if tensor._tape is None else (id(tensor._tape[0]), tensor._tape[1])
 
 
-def _nodes_behind(tensors: Iterable) -> list[TapeNode]:
-    """All nodes that lead to the tensors, in the order in which they were recorded."""
+def frontier(tensors: Sequence, since: int) -> list:
+    """The tensors that require gradients and were made before `since`, on which the given ones depend through what was recorded after."""
+    nodes = _nodes_behind(tensors, since)
+    reached = [t for t in tensors if t.requires_grad]
+    reached += [t for node in nodes for t, needs in zip(node.operands, node.needs) if needs]
+    return [t for t in reached if t._tape is None or t._tape[0].order < since]
+
+
+def _nodes_behind(tensors: Iterable, since: int = 0) -> list[TapeNode]:
+    """All nodes that lead to the tensors, in the order in which they were recorded, which is at or after `since`."""
     found: dict[int, TapeNode] = {}
     open_nodes = [t._tape[0] for t in tensors if t._tape is not None]
     while open_nodes:
         node = open_nodes.pop()
-        if id(node) not in found:
+        if id(node) not in found and node.order >= since:
             found[id(node)] = node
             open_nodes += [t._tape[0] for t, needs in zip(node.operands, node.needs) if needs and t._tape is not None]
     return sorted(found.values(), key=lambda n: n.order)
@@ -175,14 +199,17 @@ def _wanted_operands(nodes: Sequence[TapeNode], targets: set | None) -> dict[int
     """For each node which operands lead to a target; without targets those that require gradients."""
     wanted: dict[int, list[bool]] = {}
     for node in nodes:
-        wanted[id(node)] = [needs and (targets is None or key_of(t) in targets or (t._tape is not None and any(wanted[id(t._tape[0])])))
+        wanted[id(node)] = [needs and (targets is None or key_of(t) in targets or (t._tape is not None and any(wanted.get(id(t._tape[0]), ()))))
                             for t, needs in zip(node.operands, node.needs)]
     return wanted
 
 
-def run_backward(outputs: Sequence, gradients: Sequence, targets: Sequence | None, create_graph: bool) -> dict:
-    """Gradients of sum(outputs * gradients) by `key_of` the targets; without targets by those of the leaves, as (leaf, gradient)."""
-    nodes = _nodes_behind(outputs)
+def run_backward(outputs: Sequence, gradients: Sequence, targets: Sequence | None, create_graph: bool, since: int = 0) -> dict:
+    """Gradients of sum(outputs * gradients) by `key_of` the targets; without targets by those of the leaves, as (leaf, gradient).
+
+    The walk goes back to what was recorded at `since`.
+    """
+    nodes = _nodes_behind(outputs, since)
     keys = None if targets is None else {key_of(t) for t in targets}
     wanted = _wanted_operands(nodes, keys)
     sums: dict[tuple, object] = {}
@@ -238,6 +265,8 @@ def pull_back(node: TapeNode, gradients: list, wanted: Sequence[bool]) -> Sequen
     from .gradients import GRADIENTS, NO_GRADIENT
     from .gradients.broadcasting import fitted, zeros_like
 
+    if node.rule is not None:
+        return [g if w else None for g, w in zip(node.rule(gradients, wanted), wanted)]
     rule = GRADIENTS.get(node.op)
     if rule is None:
         raise UnsupportedOpError(f"{node.op.opname} has no gradient: {NO_GRADIENT.get(node.op, 'no rule is registered')}. "
@@ -266,14 +295,14 @@ def backward(tensor, gradient=None, create_graph: bool = False) -> None:
             _accumulate(leaf, value)
 
 
-def gradients(outputs: Sequence, inputs: Sequence, grad_outputs: Sequence | None = None, create_graph: bool = False) -> list:
+def gradients(outputs: Sequence, inputs: Sequence, grad_outputs: Sequence | None = None, create_graph: bool = False, since: int = 0) -> list:
     """The gradients of sum(outputs * grad_outputs) by each of `inputs` (leaves or results of ops); None for one it does not depend on.
 
-    `grad` of the leaves stays as it is. create_graph: the gradients are on the tape themselves.
+    `grad` of the leaves stays as it is. create_graph: the gradients are on the tape themselves. since: see `run_backward`.
     """
     given = grad_outputs or [None] * len(outputs)
     pairs = [(t, _seed(t, g)) for t, g in zip(outputs, given) if t.requires_grad]
-    sums = run_backward([t for t, _ in pairs], [g for _, g in pairs], inputs, create_graph)
+    sums = run_backward([t for t, _ in pairs], [g for _, g in pairs], inputs, create_graph, since)
     return [sums.get(key_of(t)) for t in inputs]
 
 

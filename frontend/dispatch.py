@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
-from typing import Any, Mapping, Sequence
+from contextlib import contextmanager, ExitStack
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -44,6 +44,32 @@ def differentiating():
         yield depth > 0
     finally:
         _state.differentiating = depth
+
+
+def substitutions() -> tuple:
+    """What stands in the place of modules' parameters in this thread: functions that make contexts in which it does."""
+    return getattr(_state, "substitutions", ())
+
+
+@contextmanager
+def substituted(make: Callable):
+    """The context that `make()` gives; it is entered again where what is recorded inside is recorded again."""
+    before = substitutions()
+    _state.substitutions = (*before, make)
+    try:
+        with make():
+            yield
+    finally:
+        _state.substitutions = before
+
+
+@contextmanager
+def resumed(makes: Sequence[Callable]):
+    """The substitutions that were there when something was recorded first."""
+    with ExitStack() as stack:
+        for make in makes:
+            stack.enter_context(make())
+        yield
 
 
 def training_allowed() -> bool:

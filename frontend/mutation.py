@@ -24,19 +24,21 @@ ADVICE = "build a new tensor instead (y = x + 1; ops.where; ops.concat), or chan
 
 @dataclass
 class View:
-    """How a tensor was made of its parent, and the version of the parent's elements that it shows."""
+    """How a tensor was made of its parent, the version of the parent's elements that it shows, and whether those were recorded."""
 
     parent: Tensor
     op: type[Op]
     attributes: Mapping[str, Any]
     seen: int
+    recorded: bool
 
 
 def remember_view(op: type[Op], operands, attributes, result: Tensor) -> None:
     """Link the result of an op that shares elements with its operand."""
     parent = operands[0]
     if isinstance(parent, Tensor) and result is not parent:
-        result._view = View(parent, op, attributes, root_of(parent)._version)
+        root = root_of(parent)
+        result._view = View(parent, op, attributes, root._version, root._node is not None)
 
 
 def root_of(tensor: Tensor) -> Tensor:
@@ -49,12 +51,12 @@ def root_of(tensor: Tensor) -> Tensor:
 def refresh(tensor: Tensor) -> None:
     """Make a view anew when the tensor that it shows was changed."""
     view, root = tensor._view, root_of(tensor)
-    if view.seen == root._version and (tensor._node is None) == (root._node is None):
+    if (view.seen, view.recorded) == (root._version, root._node is not None):
         return
     refresh_parent(view.parent)
     made = apply(view.op, [view.parent], view.attributes)
     tensor._node, tensor._array = made._node, made._array
-    view.seen = root._version
+    view.seen, view.recorded = root._version, root._node is not None
 
 
 def refresh_parent(tensor: Tensor) -> None:

@@ -20,7 +20,6 @@ from ..dialect.graph import Node
 from ..dialect.shapes import policy, show, TensorType
 from ..dialect.symbolic import Dim, Size
 from ..errors import TraceError
-from .dispatch import recording_gradients
 from .locations import function_line, user_line
 from .symbolic_int import SymbolicInt, wrap
 from .tensor import Tensor
@@ -31,8 +30,6 @@ Tensors = Sequence[Tensor]
 @contextmanager
 def inside(recorder, block: ir.Block):
     """Record into a block. Sizes that are first read in it are not known outside."""
-    if recording_gradients():
-        recorder.refuse("control flow in the graph", "it has no gradient: use Python's control flow, which is recorded as it runs, or ops.where")
     origins = dict(recorder.origins)
     recorder.blocks.append(block)
     recorder.scopes.append(type(recorder.scope)())

@@ -1,9 +1,11 @@
 """Calling a module with other parameters than its own."""
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import Mapping
 
 from ...errors import OnemlirError
+from ..dispatch import substituted
 from ..tensor import Tensor
 from .module import Module
 
@@ -22,10 +24,16 @@ def functional_call(module: Module, parameters: Mapping[str, Tensor], *args, **k
     unknown = [name for name in parameters if name not in places]
     if unknown:
         raise OnemlirError(f"{type(module).__name__} has no parameter or buffer {', '.join(map(repr, unknown))}")
+    with substituted(lambda: _in_place(places, parameters)):
+        return module(*args, **kwargs)
+
+
+@contextmanager
+def _in_place(places: dict, parameters: Mapping[str, Tensor]):
     before = {name: places[name][0][places[name][1]] for name in parameters}
     try:
         _put(places, parameters)
-        return module(*args, **kwargs)
+        yield
     finally:
         _put(places, before)
 

@@ -32,10 +32,10 @@ def cond(pred, true_fn: Callable, false_fn: Callable, *operands):
     recorder = current_recorder()
     if recorder is None or not _is_recorded(pred):
         return (true_fn if bool(pred) else false_fn)(*operands)
-    from ..regions import build_if
+    from ..region_gradients import if_
 
     sides = [_Side(f, operands) for f in (true_fn, false_fn)]
-    results = build_if(recorder, pred, *sides, agree=lambda: _same_structure(sides, "true_fn and false_fn"))
+    results = if_(recorder, pred, *sides, agree=lambda: _same_structure(sides, "true_fn and false_fn"))
     return rebuild(sides[0].structure, results)
 
 
@@ -69,11 +69,11 @@ def while_loop(cond_fn: Callable, body_fn: Callable, init):
             init = call(body_fn, init)
             init = tuple(init) if isinstance(init, list) else init
         return init
-    from ..regions import build_while
+    from ..region_gradients import while_
 
     state = _Carried(init)
-    results = build_while(recorder, state.tensors, lambda values: as_tensor(call(cond_fn, state.unpack(values))),
-                          state.named(body_fn, lambda values: state.pack(call(body_fn, state.unpack(values)), body_fn)))
+    results = while_(recorder, state.tensors, lambda values: as_tensor(call(cond_fn, state.unpack(values))),
+                     state.named(body_fn, lambda values: state.pack(call(body_fn, state.unpack(values)), body_fn)))
     return state.unpack(results)
 
 
@@ -87,15 +87,16 @@ def fori_loop(lower, upper, body_fn: Callable, init):
         for i in range(int(lower), int(upper)):
             init = body_fn(Tensor(i), init)
         return init
-    from ..regions import build_for, size_of_tensor
+    from ..region_gradients import for_
+    from ..regions import size_of_tensor
 
     if size_of(lower) is not None and size_of(upper) is not None:
         count = symbolic.maximum(size_of(upper) - size_of(lower), 0)
     else:
         count = size_of_tensor(recorder, as_tensor(upper) - as_tensor(lower), "steps")
     state = _Carried(init)
-    step = lambda k, values: (state.pack(body_fn(_index(lower, k), state.unpack(values)), body_fn), ())
-    return state.unpack(build_for(recorder, count, state.tensors, state.named(body_fn, step))[0])
+    step = lambda k, values, _: (state.pack(body_fn(_index(lower, k), state.unpack(values)), body_fn), ())
+    return state.unpack(for_(recorder, count, state.tensors, (), state.named(body_fn, step))[0])
 
 
 def _index(lower, k) -> Tensor:
@@ -116,27 +117,16 @@ def scan(f: Callable, init, xs, length=None, reverse: bool = False):
     recorder = current_recorder()
     if recorder is None:
         return _scan_eagerly(f, init, at, rows, structure, count, reverse)
-    from ..regions import build_for
+    from ..region_gradients import for_
 
     state, ys = _Carried(init), _Side(None, ())
 
-    def step(k, values):
-        place = count - 1 - k if reverse else k
-        carry, y = _pair(f, f(state.unpack(values), rebuild(structure, [_row(x, place) for x in rows])))
+    def step(k, values, items):
+        carry, y = _pair(f, f(state.unpack(values), rebuild(structure, items)))
         return state.pack(carry, f), ys.take(y)
 
-    carried, stacked = build_for(recorder, size_of(count), state.tensors, state.named(f, step))
+    carried, stacked = for_(recorder, size_of(count), state.tensors, rows, state.named(f, step), reverse)
     return state.unpack(carried), rebuild(ys.structure, [x[::-1] if reverse else x for x in stacked])
-
-
-def _row(x: Tensor, k) -> Tensor:
-    """x[k] for a place that exists for certain."""
-    from .declared import ops
-    from .shape import sizes
-
-    shape = sizes(x)
-    y = ops.slice(x, starts=(size_of(k),) + (0,) * (len(shape) - 1), shape=(1, *shape[1:]), steps=(1,) * len(shape))
-    return ops.reshape(y, shape=shape[1:])
 
 
 def _pair(f: Callable, result):

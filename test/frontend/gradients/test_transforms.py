@@ -102,11 +102,6 @@ def test_losses_and_dropout_stay_refused_in_recordings_for_inference():
         om.trace(lambda x: om.grad(lambda t: ops.dropout(t).sum())(x), om.ones((2,)))
 
 
-def test_control_flow_in_the_graph_has_no_gradient():
-    with pytest.raises(om.TraceError, match="control flow in the graph cannot be recorded"):
-        om.grad(lambda x: ops.cond(x.sum() > 0, lambda: x * 2, lambda: x).sum())(om.ones((2,)))
-
-
 def test_changes_in_place_are_refused_while_differentiating():
     def function(x):
         y = x * 2

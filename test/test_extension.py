@@ -52,3 +52,34 @@ def test_an_extension_that_cannot_be_imported(tmp_path):
     (info / "entry_points.txt").write_text("[onemlir.ops]\nbroken = no_such_module\n")
     result = subprocess.run([OPT], input="module {}", capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert result.returncode == 1 and "the extension 'broken'" in result.stderr and "ONEMLIR_EXTENSIONS=0" in result.stderr
+
+
+CACHED = """
+import numpy as np, onemlir as om
+from onemlir.runtime.cached import registered_here
+session = om.trace(lambda x: x * 3 + 1, om.zeros((3, 16))).session(threads=1)
+print(registered_here(), session.cached)
+"""
+
+
+def test_the_compile_cache_knows_installed_extensions_by_version(installed, tmp_path):
+    """With another version, without it, and with a package that tells no version the code is made again; the last is never kept."""
+    environment, _ = installed
+    info = next(pathlib.Path(environment["PYTHONPATH"]).glob("*.dist-info"))
+    metadata = (info / "METADATA").read_text()
+    environment = {**environment, "ONEMLIR_CACHE": str(tmp_path)}
+
+    def run(**variables):
+        command = [sys.executable, "-c", CACHED]
+        result = subprocess.run(command, check=True, capture_output=True, text=True, env={**environment, **variables}, cwd=tmp_path)
+        return result.stdout.split()
+
+    assert [run(), run()] == [["False", "False"], ["False", "True"]]
+    assert run(ONEMLIR_EXTENSIONS="0") == ["False", "False"]
+    try:
+        (info / "METADATA").write_text(metadata.replace("Version: ", "Version: 9."))
+        assert run() == ["False", "False"]
+        (info / "METADATA").write_text("")
+        assert [run(), run()] == [["True", "False"]] * 2
+    finally:
+        (info / "METADATA").write_text(metadata)

@@ -1,6 +1,7 @@
-"""Lowerings of recurrent layers: the inputs' product for all steps at once, then a loop over time that carries y and the states.
+"""Lowerings of recurrent layers: the inputs' product for all steps at once, then a loop over time.
 
-A step is the product of the state with the recurrent weight and one pass over (batch, hidden) that computes the new states in place.
+One kernel runs all steps. A GRU that resets the state before its product needs two products a step: there the loop carries y and the states,
+and a step is the products and passes over (batch, hidden) that compute the new states in place.
 """
 from __future__ import annotations
 
@@ -11,8 +12,10 @@ from mlir.dialects import arith, linalg, math
 
 from ...dialect.ops import recurrent as om
 from ...dialect.shapes import TensorType
-from ...dialect.symbolic import Size
-from .builder import compute_dtype, PARALLEL
+from ...dialect.symbolic import floordiv, Size
+from ..kernels import build as b
+from ..kernels.recurrent import emit_recurrent, RecurrentLayer, units_of_panel
+from .builder import compute_dtype, element_type, PARALLEL
 from .linear_algebra import multiply, pack_weight
 from .reduction import converted
 from .registry import lowers, TensorValue
@@ -156,48 +159,114 @@ ACTIVATIONS = {
 }
 
 
+class Vectors(Scalar):
+    """The same instructions on vectors."""
+
+    def __init__(self, build, dtype):
+        super().__init__(build, dtype)
+        element = element_type(compute_dtype(dtype))
+        self.kind = b.vector_type(units_of_panel(element), element)
+
+    def const(self, value) -> ir.Value:
+        return b.splat(self.kind, float(value))
+
+
+class Fused(Layer):
+    """A layer whose steps one kernel runs: the product with weight_hh, then the cell on its sums."""
+
+    def __init__(self, build, op):
+        super().__init__(build, op)
+        self.scalar = Vectors(build, self.dtype)
+        self.outside = Layer(build, op)
+
+    def packed_weight(self, gates: int) -> TensorValue:
+        """weight_hh by units: [panels of units][steps][gate, unit], zero beyond the last unit."""
+        build, weight = self.build, self.operand("weight_hh")
+        element = element_type(self.dtype)
+        lanes, hidden = units_of_panel(element), build.size(self.hidden)
+        type = TensorType((floordiv(self.hidden + (lanes - 1), lanes), self.hidden, gates * lanes), self.dtype)
+        zero = Scalar(build, self.dtype).const(0)
+
+        def value(panel, step, place):
+            width = build.const_index(lanes)
+            unit = arith.AddIOp(arith.MulIOp(panel, width).result, arith.RemUIOp(place, width).result).result
+            exists = arith.CmpIOp(arith.CmpIPredicate.ult, unit, hidden).result
+            unit = arith.SelectOp(exists, unit, build.const_index(0)).result
+            row = arith.AddIOp(arith.MulIOp(arith.DivUIOp(place, width).result, hidden).result, unit).result
+            return arith.SelectOp(exists, build.read(weight, [row, step]), zero).result
+        return TensorValue(build.gather(type, value), type)
+
+    def run_cell(self, gates: int, states: Sequence[str], biases: Sequence[str], extra: Sequence[TensorValue], cell: Callable) -> tuple[ir.Value, ...]:
+        """All steps; `cell(inputs, products, states, parts)` gives new states, `parts[i](n)` being part n of extra[i]."""
+        build = self.build
+        starts = [TensorValue(self.outside.initial(name), self.state) for name in states]
+        lengths = [] if self.op.sequence_lens is None else [self.op.sequence_lens]
+        y, scratch = (TensorType((size, self.batch, self.hidden), self.dtype) for size in (self.time, 2))
+
+        def body(inputs, weight, *buffers):
+            buffers = list(buffers)
+            begin, length = [buffers.pop(0) for _ in starts], buffers.pop(0) if lengths else None
+            more = [buffers.pop(0) for _ in extra]
+            y_buffer, h, *lasts = buffers
+            parts = lambda read: [lambda number, buffer=buffer: read(buffer, number) for buffer in more]
+            layer = RecurrentLayer(gates, lambda xs, hs, old, read: cell(xs, hs, old, parts(read)), self.op.reverse)
+            emit_recurrent(layer, inputs, weight, begin, length, h, y_buffer, lasts)
+        results = [y, scratch, *[self.state] * len(states)]
+        values = build.imperative([self.outside.inputs(*biases), self.packed_weight(gates), *starts, *lengths, *extra], results, body)
+        return tuple(converted(build, TensorValue(v, t), self.op.x.dtype).value for v, t in zip(values, results) if t is not scratch)
+
+
 @lowers(om.RnnLayer)
 def rnn_layer(build, op):
-    layer = Layer(build, op)
-    inputs, product = layer.inputs("bias_ih", "bias_hh"), layer.recurrent_product(0, layer.hidden)
+    layer = Fused(build, op)
     activation = layer.activation(op.activation)
 
-    def step(t, h):
-        b = product(h)
-        return layer.update(t, [h], lambda _: [activation(layer.scalar.add(layer.gate(inputs, 0, t), layer.gate(b, 0)))])
-    return layer.run(["initial_h"], step)
+    def cell(xs, hs, old, parts):
+        return [activation(layer.scalar.add(xs[0], hs[0]))]
+    return layer.run_cell(1, ["initial_h"], ["bias_ih", "bias_hh"], [], cell)
 
 
 @lowers(om.LstmLayer)
 def lstm_layer(build, op):
-    layer = Layer(build, op)
-    s, inputs = layer.scalar, layer.inputs("bias_ih", "bias_hh")
-    product, peephole = layer.recurrent_product(0, 4 * layer.hidden), layer.operand("peephole")
+    layer = Fused(build, op)
+    s, peephole = layer.scalar, layer.operand("peephole")
     gate, cell_input = layer.activation(op.gate_activation), layer.activation(op.activation)
 
-    def peep(number, c, value):
-        return value if peephole is None else s.add(value, s.multiply(layer.gate(peephole, number), c))
-
-    def step(t, h, c):
-        b = product(h)
-
-        def cell(_, c):
-            i, f, g, o = (s.add(layer.gate(inputs, n, t), layer.gate(b, n)) for n in range(4))
-            i = gate(peep(0, c, i))
-            f = s.subtract(s.const(1), i) if op.input_forget else gate(peep(2, c, f))
-            c = s.add(s.multiply(f, c), s.multiply(i, cell_input(g)))
-            return [s.multiply(gate(peep(1, c, o)), ACTIVATIONS[op.hidden_activation](s, c)), c]
-        return layer.update(t, [h, c], cell)
-    return layer.run(["initial_h", "initial_c"], step)
+    def cell(xs, hs, old, parts):
+        peep = lambda number, c, value: s.add(value, s.multiply(parts[0](number), c)) if parts else value
+        i, f, g, o = map(s.add, xs, hs)
+        c = old[1]
+        i = gate(peep(0, c, i))
+        f = s.subtract(s.const(1), i) if op.input_forget else gate(peep(2, c, f))
+        c = s.add(s.multiply(f, c), s.multiply(i, cell_input(g)))
+        return [s.multiply(gate(peep(1, c, o)), ACTIVATIONS[op.hidden_activation](s, c)), c]
+    return layer.run_cell(4, ["initial_h", "initial_c"], ["bias_ih", "bias_hh"], [] if peephole is None else [peephole], cell)
 
 
 @lowers(om.GruLayer)
 def gru_layer(build, op):
-    layer = Layer(build, op)
+    return _gru(Fused(build, op)) if op.linear_before_reset else _gru_reset_first(Layer(build, op))
+
+
+def _gru(layer: Fused):
+    """The reset gate applies to the product."""
+    op, s, bias = layer.op, layer.scalar, layer.operand("bias_hh")
+    gate, candidate = layer.activation(op.gate_activation), layer.activation(op.activation)
+
+    def cell(xs, hs, old, parts):
+        hs = [s.add(h, parts[0](number)) for number, h in enumerate(hs)] if parts else hs
+        r, z = (gate(s.add(xs[number], hs[number])) for number in range(2))
+        n = candidate(s.add(xs[2], s.multiply(r, hs[2])))
+        return [s.add(s.multiply(s.subtract(s.const(1), z), n), s.multiply(z, old[0]))]
+    return layer.run_cell(3, ["initial_h"], ["bias_ih"], [] if bias is None else [bias], cell)
+
+
+def _gru_reset_first(layer: Layer):
+    """The reset gate applies to the state, which is then multiplied with the candidate's part of the weight."""
+    build, op = layer.build, layer.op
     s, inputs, bias = layer.scalar, layer.inputs("bias_ih"), layer.operand("bias_hh")
     gate, candidate = layer.activation(op.gate_activation), layer.activation(op.activation)
-    gates = layer.recurrent_product(0, (3 if op.linear_before_reset else 2) * layer.hidden)
-    last = None if op.linear_before_reset else layer.recurrent_product(2 * layer.hidden, layer.hidden)
+    gates, last = layer.recurrent_product(0, 2 * layer.hidden), layer.recurrent_product(2 * layer.hidden, layer.hidden)
 
     def biased(value, number):
         return value if bias is None else s.add(value, layer.gate(bias, number))
@@ -206,18 +275,14 @@ def gru_layer(build, op):
         """The reset gate (0) or the update gate (1)."""
         return gate(s.add(layer.gate(inputs, number, t), biased(layer.gate(b, number), number)))
 
-    def reset_state(t, b, h):
-        return build.elementwise([TensorValue(h, layer.state)], layer.state, lambda old: s.multiply(opened(t, b, 0), old))
-
     def step(t, h):
         b = gates(h)
-        reset = None if last is None else last(reset_state(t, b, h))
+        reset = build.elementwise([TensorValue(h, layer.state)], layer.state, lambda old: s.multiply(opened(t, b, 0), old))
+        product = last(reset)
 
         def cell(old):
             z = opened(t, b, 1)
-            n = biased(layer.gate(b, 2), 2) if reset is None else biased(layer.gate(reset, 0), 2)
-            n = s.multiply(opened(t, b, 0), n) if reset is None else n
-            n = candidate(s.add(layer.gate(inputs, 2, t), n))
+            n = candidate(s.add(layer.gate(inputs, 2, t), biased(layer.gate(product, 0), 2)))
             return [s.add(s.multiply(s.subtract(s.const(1), z), n), s.multiply(z, old))]
         return layer.update(t, [h], cell)
     return layer.run(["initial_h"], step)

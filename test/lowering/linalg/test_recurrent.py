@@ -46,3 +46,18 @@ def test_narrow(agrees, normal, layer, gates):
     """States stay f32 from step to step, and are rounded once."""
     inputs = (normal(TIME, BATCH, FEATURES), np.array([2, 4, 1], np.int64), normal(BATCH, HIDDEN), normal(BATCH, HIDDEN), *weights(normal, gates))
     agrees(layer, *(a.astype(ml_dtypes.bfloat16) if a.dtype == np.float32 else a for a in inputs))
+
+
+@pytest.mark.parametrize("kind, gates", (("LSTM", 4), ("GRU", 3), ("RNN", 1)))
+@pytest.mark.parametrize("batch, hidden", ((1, 16), (7, 20), (1, 300)))
+def test_torch_layers_at_sizes_that_fill_and_do_not_fill_vectors(kind, gates, batch, hidden):
+    torch = pytest.importorskip("torch")
+    import onemlir as om
+
+    peer = getattr(torch.nn, kind)(9, hidden, batch_first=True, bidirectional=True)
+    x = torch.randn(batch, 5, 9, generator=torch.Generator().manual_seed(0))
+    traced = om.trace(peer, x)
+    expected = peer(x)[0].detach().numpy()
+    for threads in (1, 2):
+        found = traced.session(threads=threads)(x.numpy())
+        np.testing.assert_allclose(np.asarray(found[0]), expected, rtol=1e-5, atol=1e-5)

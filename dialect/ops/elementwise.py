@@ -37,7 +37,7 @@ def rounded_once(function):
     """Compute in f32 where the arrays are f16 or bf16, and give back the first array's dtype; without warnings."""
     def call(*arrays, **fields):
         operands = {name: wide(v) if isinstance(v, np.ndarray) else v for name, v in fields.items()}
-        first = next(v for v in (*arrays, *fields.values()) if isinstance(v, np.ndarray))
+        first = next(v for v in (*arrays, *fields.values()) if isinstance(v, (np.ndarray, np.generic)))
         with np.errstate(all="ignore"):
             return np.asarray(function(*map(wide, arrays), **operands)).astype(first.dtype)
     call.__name__, call.__doc__ = getattr(function, "__name__", "call"), function.__doc__

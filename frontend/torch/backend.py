@@ -5,13 +5,20 @@ import warnings
 
 import torch
 
+from ..axis import Axis
+
+UNBOUNDED = 2**31  # what torch gives as a size's upper bound when it knows none is above this
+
 
 def compile_backend(graph_module: torch.fx.GraphModule, example_inputs):
-    """For ``torch.compile(model, backend="onemlir")``: a function of the graph's inputs that gives its outputs."""
+    """For ``torch.compile(model, backend="onemlir")``: a function of the graph's inputs that gives its outputs.
+
+    Sizes that torch holds dynamic (``dynamic=True``, ``mark_dynamic``, a second size of the same axis) are symbolic axes of one session.
+    """
     reason = unsuitable(graph_module, example_inputs)
     if reason is None:
         try:
-            return compiled(graph_module, example_inputs)
+            return CompiledGraph(graph_module, example_inputs)
         except Exception as error:  # whatever it is, torch can run the graph
             reason = f"{type(error).__name__}: {error}"
     warnings.warn(f"onemlir leaves this graph to torch: {reason}", stacklevel=2)
@@ -20,46 +27,98 @@ def compile_backend(graph_module: torch.fx.GraphModule, example_inputs):
 
 def unsuitable(graph_module, example_inputs) -> str | None:
     """Why a graph is not for us, if it is not."""
-    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors_of(graph_module, example_inputs)):
+    tensors = [*(t for t in example_inputs if isinstance(t, torch.Tensor)), *graph_module.parameters()]
+    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
         return "it computes gradients; call the model under torch.no_grad()"
-    if any(not isinstance(t, torch.Tensor) for t in example_inputs):
-        return "it has symbolic sizes as inputs; use torch.compile(..., dynamic=False)"
     return None
 
 
-def tensors_of(graph_module, example_inputs) -> list[torch.Tensor]:
-    return [*(t for t in example_inputs if isinstance(t, torch.Tensor)), *graph_module.parameters()]
+class CompiledGraph:
+    """The graph as a session of its tensors besides the weights; made anew when other or changed weights come."""
+
+    def __init__(self, graph_module, example_inputs):
+        self.graph_module = graph_module
+        nodes = [node for node in graph_module.graph.nodes if node.op == "placeholder"]
+        self.placeholders = [node.meta.get("example_value") for node in nodes]
+        self.kinds = [kind_of(value, node) for value, node in zip(example_inputs, nodes)]
+        self.axes = [axes_of(meta) for meta, kind in zip(self.placeholders, self.kinds) if kind == "input"]
+        self.key, self.weights, self.traced = None, None, None
+        self.prepare(example_inputs)  # what cannot be compiled is found here, not at the first call
+
+    def __call__(self, *inputs):
+        self.prepare(inputs)
+        outputs = self.traced(*self.of_kind("input", inputs))
+        return tuple(int(o) if is_size else o for o, is_size in zip(outputs, self.size_outputs))
+
+    def of_kind(self, kind: str, inputs) -> list:
+        return [value for value, found in zip(inputs, self.kinds) if found == kind]
+
+    def prepare(self, inputs) -> None:
+        weights = self.of_kind("weight", inputs)
+        numbers = self.of_kind("number", inputs)
+        key = *((id(t), t._version) for t in weights), *(t.item() for t in numbers)
+        if self.key != key:
+            self.traced = self.recorded(weights, [t.clone() for t in numbers], inputs)
+            self.key, self.weights = key, weights  # kept, so that no other tensor gets their identities
+
+    def recorded(self, weights, numbers, inputs):
+        """The traced model of the graph with these weights and numbers, recorded on zeros of the shapes of the other inputs, and compiled."""
+        from ...traced import trace
+
+        examples = [torch.zeros(example_shape(t, axes), dtype=t.dtype) for t, axes in zip(self.of_kind("input", inputs), self.axes)]
+
+        def program(*tensors):
+            outputs = self.graph_module(*self.arguments(weights, numbers, tensors))
+            outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+            self.size_outputs = [isinstance(o, torch.SymInt) for o in outputs]
+            return tuple(torch.tensor(o) if isinstance(o, torch.SymInt) else o for o in outputs)
+
+        traced = trace(program, *examples, axes=dict(zip(input_names(len(examples)), self.axes)), check=False)
+        traced._session = traced.session()
+        return traced
+
+    def arguments(self, weights, numbers, tensors) -> list:
+        """The graph's arguments in order; a size is that of the axis of its name."""
+        sizes = {str(axis): tensor.shape[place] for tensor, axes in zip(tensors, self.axes) for place, axis in enumerate(axes) if axis is not None}
+        given = {"weight": iter(weights), "number": iter(numbers), "input": iter(tensors)}
+        return [next(given[kind]) if kind in given else sizes[str(meta)] if kind == "size" else meta
+                for kind, meta in zip(self.kinds, self.placeholders)]
 
 
-def compiled(graph_module, example_inputs):
-    """The graph as a session of what it takes besides the weights; made anew when other or changed weights come."""
-    is_weight = [isinstance(t, torch.nn.Parameter) for t in example_inputs]
-    made: dict = {}
-
-    def run(*inputs):
-        weights = [t for t, known in zip(inputs, is_weight) if known]
-        key = tuple((id(t), t._version) for t in weights)
-        if key not in made:
-            made.clear()
-            made[key] = weights, recorded(graph_module, inputs, is_weight)
-        return made[key][1](*(t for t, known in zip(inputs, is_weight) if not known))
-
-    made[tuple((id(t), t._version) for t, known in zip(example_inputs, is_weight) if known)] = (
-        [*example_inputs], recorded(graph_module, example_inputs, is_weight))  # what cannot be compiled is found here, not at the first call
-    return run
+def input_names(count: int) -> list[str]:
+    """The names that `trace` gives the inputs of ``program(*tensors)``."""
+    return [f"tensors_{i}" for i in range(count)]
 
 
-def recorded(graph_module, inputs, is_weight):
-    """The traced model of the graph with these weights, recorded on zeros of the shapes of the other inputs, and compiled."""
-    from ...traced import trace
+def kind_of(value, node) -> str:
+    """What an input of a graph is: a weight, a Python float (torch makes it a tensor of which it takes the item), another tensor, or a symbolic size."""
+    if isinstance(value, torch.nn.Parameter):
+        return "weight"
+    if isinstance(value, torch.Tensor):
+        is_number = value.ndim == 0 and value.dtype == torch.float64 and node.users and all(user.target == "item" for user in node.users)
+        return "number" if is_number else "input"
+    if isinstance(value, (torch.SymInt, int)):
+        return "size"
+    raise TypeError(f"an input of type {type(value).__name__}")
 
-    weights = [t for t, known in zip(inputs, is_weight) if known]
-    examples = [torch.zeros(tuple(map(int, t.shape)), dtype=t.dtype) for t, known in zip(inputs, is_weight) if not known]
 
-    def program(*arguments):
-        rest, fixed = iter(arguments), iter(weights)
-        return graph_module(*(next(fixed) if known else next(rest) for known in is_weight))
+def axes_of(tensor) -> tuple:
+    """An axis per symbolic size of a placeholder, None where the size is fixed."""
+    return tuple(axis_of(s) if isinstance(s, torch.SymInt) else None for s in tensor.shape)
 
-    traced = trace(program, *examples)
-    traced._session = traced.session()
-    return traced
+
+def axis_of(size: torch.SymInt) -> Axis | None:
+    """The axis of a symbolic size, with the range that torch guards; None for one that is a number."""
+    expression = size.node.expr
+    if expression.is_number:
+        return None
+    if not expression.is_Symbol:
+        raise ValueError(f"the size {expression} of an input is computed from others")
+    known = size.node.shape_env.var_to_range.get(expression)
+    low, high = (int(known.lower), known.upper) if known is not None else (0, None)
+    return Axis(str(expression), min=max(low, 0), max=int(high) if high is not None and high.is_finite and high < UNBOUNDED else None)
+
+
+def example_shape(tensor, axes) -> tuple[int, ...]:
+    """The sizes of an input in the first call."""
+    return tuple(int(s) if axis is None else s.node.hint if isinstance(s, torch.SymInt) else s for s, axis in zip(tensor.shape, axes))

@@ -18,8 +18,10 @@ def decomposed(recording, function: Callable, args, kwargs) -> tuple[bool, Any]:
         recording.decomposing.append(overload)
         try:
             with recording.mode:
-                return True, body(*args, **kwargs)
-        except (TypeError, NotImplementedError):  # the arguments are those of another overload
+                result = body(*args, **kwargs)
+            if result is not NotImplemented:
+                return True, result
+        except (TypeError, NotImplementedError, ValueError, AssertionError):  # the arguments are those of another overload
             continue
         finally:
             recording.decomposing.pop()

@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from ...errors import UnsupportedOpError
+from ...errors import OnemlirError, UnsupportedOpError
 from ..locations import user_line
 from ..recording import Recorder
 from ..symbolic_int import SymbolicInt
 from ..tensor import Tensor
 from .arrays import shared_array, to_torch
-from .composites import python_body
+from .composites import composed, fixed_sizes, python_body
 from .dtypes import to_numpy_dtype
 from .names import is_reversed, names_of
 from .registry import find, Handler, HANDLERS
@@ -45,6 +45,7 @@ class TorchRecording:
         self.shared: dict[int, torch.Tensor] = {}  # id of our tensor of a parameter -> torch's
         self.missing: dict[tuple, str] = {}
         self.decomposing: list = []
+        self.composing: list = []
         self.mode = FunctionMode(self)
 
     # Values.
@@ -96,7 +97,15 @@ class TorchRecording:
 
     # Calls.
     def call(self, function: Callable, args: tuple, kwargs: dict):
-        """The result of a torch function in the recorded program."""
+        """The result of a torch function in the recorded program. Errors name the user's line."""
+        try:
+            return self._call(function, args, kwargs)
+        except OnemlirError as error:
+            if f"{user_line().filename}:" in str(error):
+                raise
+            raise self.recorder.located(error) from None
+
+    def _call(self, function: Callable, args: tuple, kwargs: dict):
         handler, name = find(function)
         if torch.is_autocast_enabled("cpu"):
             self.recorder.refuse(f"{name} under autocast", "it computes in a lower precision than the recording: convert the model with .bfloat16() instead")
@@ -104,7 +113,8 @@ class TorchRecording:
             result = self._handle(function, handler, args, kwargs)
             if result is not NotImplemented or name.startswith("__"):
                 return result
-        if name.endswith("_") and not name.endswith("__"):
+        last = names_of(function)[-1]
+        if last.endswith("_") and not last.endswith("__"):
             done, result = self._in_place(function, args, kwargs)
             if done:
                 return result
@@ -116,8 +126,18 @@ class TorchRecording:
             return self._constant(function, args, kwargs)
         from .decompositions import decomposed
 
-        done, result = decomposed(self, function, args, kwargs)
-        return result if done else self._missing(function, name, args, kwargs)
+        for take_apart in (composed, decomposed):
+            done, result = take_apart(self, function, args, kwargs)
+            if done:
+                return result
+        return self._missing(function, name, args, kwargs)
+
+    def part(self, function: Callable, args: tuple, kwargs: dict):
+        """The result of an ATen op that a composite function in C++ calls."""
+        result = self.call(function, args, kwargs)
+        if not fixed_sizes(result):
+            self.recorder.refuse(f"{names_of(self.composing[-1])[-1]} of data-dependent shapes", "compose it of other functions")
+        return result
 
     def _handle(self, function, handler: Handler, args, kwargs):
         if handler.kind == "raw":
@@ -189,11 +209,17 @@ class TorchRecording:
     # What is missing.
     def _missing(self, function, name: str, args, kwargs):
         line = user_line()
+        if self.composing:
+            name = f"{names_of(self.composing[0])[-1]} ({name.removesuffix('.default')})"
         self.missing.setdefault((name, line), f"{name} at {line}" + (f" in module '{'.'.join(self.recorder.path)}'" if self.recorder.path else ""))
         try:
             return self._stand_in(function, args, kwargs)
         except Exception:  # the function does not run on stand-ins: what is known by now is reported
             self.report()
+
+    def missing_function(self, name: str):
+        """Note what cannot be recorded, and stop."""
+        self._missing(None, name, (), {})
 
     def _stand_in(self, function, args, kwargs):
         """Zeros of the shape that the result has in the example, so that the recording can go on and find what else is missing."""

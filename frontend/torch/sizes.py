@@ -91,6 +91,29 @@ def as_tensor_node(value):
     return known_node(RecordedTensor(value) if isinstance(value, Tensor) else value)
 
 
+class NumberNode:
+    """The node of a number that follows from a size, a rank-0 tensor: torch computes ``size * 0.5`` with it."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def is_int(self) -> bool:
+        return False
+
+    def is_float(self) -> bool:
+        return True
+
+    is_bool = is_nested_int = is_constant = is_int
+
+    def wrap_float(self, value: float) -> "NumberNode":
+        return NumberNode(value)
+
+    wrap_int = wrap_float
+
+    def sym_float(self):
+        return as_tensor_node(self.value)
+
+
 def str_of(value) -> str:
     return f"{value}"
 
@@ -108,6 +131,9 @@ for _name, _function in {"add": operator.add, "sub": operator.sub, "mul": operat
     setattr(SizeNode, _name, _arithmetic(_function))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(SizeNode, _name, _comparison(getattr(operator, _name)))
+for _name, _function in {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "mod": operator.mod, "pow": operator.pow,
+                         "float_pow": operator.pow, "truediv": operator.truediv, "float_truediv": operator.truediv}.items():
+    setattr(NumberNode, _name, lambda self, other, f=_function: as_tensor_node(f(self.value, other.value)))
 SizeNode.neg = lambda self: SizeNode(-self.value)
 SizeNode.pos = lambda self: self
 SizeNode.truediv = SizeNode.int_truediv = lambda self, other: as_tensor_node(self.value / other.value)

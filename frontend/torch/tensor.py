@@ -5,15 +5,31 @@ new value when it is written (`put`); it reads itself again after the base has c
 """
 from __future__ import annotations
 
+import contextlib
+import contextvars
 from dataclasses import dataclass
 from typing import Callable
 
 import torch
 
-from ...errors import TraceError
+from ...errors import TraceError, UnsupportedOpError
+from ..dispatch import current_recorder
 from ..locations import user_line
 from ..tensor import Tensor
 from .dtypes import to_torch_dtype
+
+
+_DISPATCHING: contextvars.ContextVar = contextvars.ContextVar("recording that takes ATen ops", default=None)
+
+
+@contextlib.contextmanager
+def dispatching(recording):
+    """ATen ops that C++ calls on recorded tensors go to the recording."""
+    token = _DISPATCHING.set(recording)
+    try:
+        yield
+    finally:
+        _DISPATCHING.reset(token)
 
 
 class Storage:
@@ -61,11 +77,19 @@ class RecordedTensor(torch.Tensor):
 
     @property
     def node(self):
-        raise TraceError(f"a symbolic size times or plus a Python float cannot be recorded, at {user_line()}\n"
-                         "  divide (size / 2.0), or bring a tensor in first: x * size * 0.5")
+        """What torch's arithmetic of sizes asks of a number that follows from a size."""
+        from .sizes import NumberNode
+
+        return NumberNode(value_of(self))
 
     @classmethod
     def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        recording = _DISPATCHING.get()
+        if recording is not None:
+            return recording.part(function, args, kwargs or {})
+        if current_recorder() is not None:
+            raise UnsupportedOpError(f"{function} is called from C++ on a recorded tensor, at {user_line()}\n"
+                                     "  torch.vmap, torch.func's transforms and nested tensors cannot be recorded: write the batch axis out")
         raise TraceError(f"{function} got a recorded torch tensor outside of its recording, at {user_line()}\n"
                          "  return what the recording should give; do not keep tensors of it elsewhere")
 

@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 from ... import ops
+from ..dtypes import is_floating
 from ..registry import handles
-from .values import as_dtype
+from .elementwise import clamp
+from .values import as_dtype, floating
 
 
 def _simple(*names: str, to=None) -> None:
@@ -15,11 +17,13 @@ _simple("relu")
 _simple("relu6")
 _simple("silu")
 _simple("mish")
-_simple("softsign")
-_simple("tanhshrink")
 _simple("hardswish", to="hard_swish")
 _simple("hardsigmoid", to="hard_sigmoid")
 _simple("logsigmoid", "log_sigmoid", to="logsigmoid")
+
+
+handles("softsign", "F.softsign")(lambda input: ops.softsign(*floating(input)))
+handles("tanhshrink", "F.tanhshrink")(lambda input: ops.tanhshrink(*floating(input)))
 
 
 @handles("F.gelu", "gelu")
@@ -59,7 +63,9 @@ def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
 
 @handles("F.hardtanh", "hardtanh")
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
-    return ops.hardtanh(input, min_val, max_val)
+    if not is_floating(input.dtype):
+        min_val, max_val = int(min_val), int(max_val)
+    return clamp(input, min_val, max_val)
 
 
 @handles("F.softplus", "softplus")

@@ -100,3 +100,22 @@ def native_attention(query, key, value, embed_dim, num_head, qkv_weight, qkv_bia
     y, scores = multi_head_attention(swap(query), swap(key), swap(value), embed_dim, num_head, qkv_weight, qkv_bias, None, None, False, 0.0, proj_weight,
                                      proj_bias, training=False, need_weights=need_weights, average_attn_weights=average_attn_weights, **masks)
     return swap(y), scores if scores is not None else ops.zeros((0,))
+
+
+@handles("_transformer_encoder_layer_fwd")
+def encoder_layer(src, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, use_gelu, norm_first, eps, norm_weight_1, norm_bias_1,
+                  norm_weight_2, norm_bias_2, ffn_weight_1, ffn_bias_1, ffn_weight_2, ffn_bias_2, mask=None, mask_type=None):
+    """A whole encoder layer: attention and a feed-forward network, each added to its input, with a normalization before or after."""
+    def attend(x):
+        return native_attention(x, x, x, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, mask, False, True, mask_type)[0]
+
+    def feed_forward(x):
+        return ops.linear((ops.gelu if use_gelu else ops.relu)(ops.linear(x, ffn_weight_1, ffn_bias_1)), ffn_weight_2, ffn_bias_2)
+
+    if mask is not None and mask_type not in (0, 1):
+        return NotImplemented
+    x = src
+    for part, weight, bias in ((attend, norm_weight_1, norm_bias_1), (feed_forward, norm_weight_2, norm_bias_2)):
+        norm = lambda t: ops.layer_norm(t, (embed_dim,), weight, bias, eps)
+        x = x + part(norm(x)) if norm_first else norm(x + part(x))
+    return x

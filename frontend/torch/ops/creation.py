@@ -25,7 +25,7 @@ def _filled(value):
     return handler
 
 
-handles("zeros", "empty", "new_empty_strided")(_filled(0))
+handles("zeros", "empty")(_filled(0))
 handles("ones")(_filled(1))
 
 
@@ -47,6 +47,8 @@ def _new(value):
 
 handles("new_zeros", "new_empty")(_new(0))
 handles("new_ones")(_new(1))
+handles("new_empty_strided")(lambda input, size, stride, **options: _new(0)(input, size, **options))
+handles("empty_strided", "empty_permuted")(lambda size, stride, **options: _filled(0)(size, **options))
 
 
 @handles("full")
@@ -100,6 +102,11 @@ def linspace(start, end, steps, dtype=None, layout=None, device=None, requires_g
     if isinstance(steps, SymbolicInt):
         places = ops.cast(ops.arange(steps), dtype=_dtype(dtype, default_float()))
         return places * as_dtype((float(end) - float(start)), places.dtype) / ops.cast(steps - 1, dtype=places.dtype) + float(start)
+    if isinstance(start, Tensor) or isinstance(end, Tensor):
+        wanted = _dtype(dtype, default_float())
+        first, last = (as_dtype(v, default_float()) for v in (start, end))
+        share = np.linspace(0, 1, steps, dtype=first.dtype)
+        return (first * Tensor._wrap(1 - share) + last * Tensor._wrap(share)).astype(wanted)
     array = torch.linspace(start, end, steps, dtype=dtype)
     return Tensor._wrap(shared_array(array))
 

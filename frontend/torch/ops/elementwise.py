@@ -16,9 +16,8 @@ UNARY_FLOAT = {n: n for n in (
     "reciprocal", "rsqrt", "sigmoid", "sin", "sinh", "sqrt", "tan", "tanh")}
 UNARY_FLOAT |= {f"arc{n[1:]}": n for n in ("acos", "acosh", "asin", "asinh", "atan", "atanh")} | {"special_expit": "sigmoid", "special_erf": "erf",
                 "special_erfc": "erfc", "special_exp2": "exp2", "special_expm1": "expm1", "special_log1p": "log1p", "F.sigmoid": "sigmoid", "F.tanh": "tanh"}  # fmt: skip
-UNARY = {"abs": "abs", "absolute": "abs", "neg": "negative", "negative": "negative", "sign": "sign", "sgn": "sign", "floor": "floor", "ceil": "ceil",
-         "trunc": "trunc", "fix": "trunc", "positive": "positive", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite", "isposinf": "isposinf",
-         "isneginf": "isneginf", "signbit": "signbit", "bitwise_not": "bitwise_not", "logical_not": "logical_not"}
+UNARY = {"abs": "abs", "absolute": "abs", "neg": "negative", "negative": "negative", "floor": "floor", "ceil": "ceil",
+         "trunc": "trunc", "fix": "trunc", "positive": "positive", "signbit": "signbit", "bitwise_not": "bitwise_not", "logical_not": "logical_not"}
 COMPARISON = {"eq": "equal", "ne": "not_equal", "not_equal": "not_equal", "lt": "less", "less": "less", "le": "less_equal", "less_equal": "less_equal",
               "gt": "greater", "greater": "greater", "ge": "greater_equal", "greater_equal": "greater_equal"}
 BINARY = {"mul": "multiply", "multiply": "multiply", "maximum": "maximum", "minimum": "minimum", "fmod": "fmod", "remainder": "remainder",
@@ -34,8 +33,26 @@ def _unary(ours: str, convert):
 
 def _binary(ours: str, convert):
     def handler(input, other):
-        return getattr(ops, ours)(*convert(input, other)) if _known(other) and _known(input) else NotImplemented
+        return apply_binary(ours, *convert(input, other)) if _known(other) and _known(input) else NotImplemented
     return handler
+
+
+# Arithmetic of booleans, which the dialect does not have.
+OF_BOOLEANS = {"add": "logical_or", "multiply": "logical_and", "maximum": "logical_or", "minimum": "logical_and"}
+
+
+def apply_binary(ours: str, x: Tensor, y: Tensor) -> Tensor:
+    """A function of two tensors of one dtype."""
+    return getattr(ops, OF_BOOLEANS.get(ours, ours) if x.dtype == dtypes.bool_ else ours)(x, y)
+
+
+def _float_test(ours: str, otherwise: bool):
+    """isnan and its like, which integers answer without looking."""
+    return lambda input: getattr(ops, ours)(input) if is_floating(input.dtype) else ops.full(input.shape, otherwise)
+
+
+def _sign(input):
+    return ops.sign(input) if input.dtype != dtypes.bool_ else input
 
 
 def _known(value) -> bool:
@@ -47,6 +64,9 @@ def _install() -> None:
                                  (BINARY, _binary, promoted), (BINARY_FLOAT, _binary, floating)):
         for name, ours in table.items():
             HANDLERS[name] = Handler(make(ours, convert))
+    for name in ("isnan", "isinf", "isposinf", "isneginf", "isfinite"):
+        HANDLERS[name] = Handler(_float_test(name, name == "isfinite"))
+    HANDLERS["sign"] = HANDLERS["sgn"] = Handler(_sign)
     for name in LOGICAL:
         HANDLERS[name] = Handler(_binary(name, lambda *xs: [tensor_of(x) for x in xs]))
 
@@ -56,7 +76,7 @@ _install()
 
 @handles("add")
 def add(input, other, alpha=1):
-    return ops.add(*promoted(input, _scaled(other, alpha))) if _known(other) and _known(input) else NotImplemented
+    return apply_binary("add", *promoted(input, _scaled(other, alpha))) if _known(other) and _known(input) else NotImplemented
 
 
 @handles("sub", "subtract")
@@ -70,7 +90,7 @@ def rsub(input, other, alpha=1):
 
 
 def _scaled(other, alpha):
-    return other if isinstance(alpha, (int, float)) and alpha == 1 else ops.multiply(*promoted(other, alpha)) if isinstance(other, Tensor) else other * alpha
+    return other if isinstance(alpha, (int, float)) and alpha == 1 else apply_binary("multiply", *promoted(other, alpha)) if isinstance(other, Tensor) else other * alpha
 
 
 @handles("div", "divide")
@@ -100,7 +120,7 @@ def float_power(input, exponent):
 
 @handles("square")
 def square(input):
-    return input * input
+    return power(input, 2)
 
 
 @handles("round")
@@ -118,8 +138,8 @@ def clamp(input, min=None, max=None):
     bounds = [b for b in (min, max) if b is not None]
     dtype = result_dtype(input, *bounds)
     x = input.astype(dtype)
-    x = x if min is None else ops.maximum(x, as_dtype(min, dtype))
-    return x if max is None else ops.minimum(x, as_dtype(max, dtype))
+    x = x if min is None else apply_binary("maximum", x, as_dtype(min, dtype))
+    return x if max is None else apply_binary("minimum", x, as_dtype(max, dtype))
 
 
 @handles("clamp_min")
@@ -135,13 +155,13 @@ def clamp_max(input, max):
 @handles("fmax")
 def fmax(input, other):
     a, b = promoted(input, other)
-    return ops.maximum(a, b) if not is_floating(a.dtype) else ops.where(ops.isnan(a), b, ops.where(ops.isnan(b), a, ops.maximum(a, b)))
+    return apply_binary("maximum", a, b) if not is_floating(a.dtype) else ops.where(ops.isnan(a), b, ops.where(ops.isnan(b), a, ops.maximum(a, b)))
 
 
 @handles("fmin")
 def fmin(input, other):
     a, b = promoted(input, other)
-    return ops.minimum(a, b) if not is_floating(a.dtype) else ops.where(ops.isnan(a), b, ops.where(ops.isnan(b), a, ops.minimum(a, b)))
+    return apply_binary("minimum", a, b) if not is_floating(a.dtype) else ops.where(ops.isnan(a), b, ops.where(ops.isnan(b), a, ops.minimum(a, b)))
 
 
 @handles("where")
@@ -236,3 +256,11 @@ def to_copy(input, dtype=None, layout=None, device=None, pin_memory=None, non_bl
 @handles("type_as", "to_as")
 def type_as(input, other):
     return input.astype(other.dtype)
+
+
+@handles("fake_quantize_per_tensor_affine")
+def fake_quantize(input, scale, zero_point, quant_min, quant_max):
+    """x rounded to the nearest of quant_max - quant_min + 1 places that lie scale apart."""
+    scale, zero = as_dtype(scale, input.dtype), as_dtype(zero_point, input.dtype)
+    places = clamp(ops.round(input / scale + zero), float(quant_min), float(quant_max))
+    return (places - zero) * scale

@@ -1,12 +1,16 @@
 """Choosing and writing elements."""
 from __future__ import annotations
 
+import numpy as np
+
 from ....dialect import dtypes
 from ... import ops
 from ...tensor import Tensor
+from ..dtypes import is_floating
 from ..registry import handles
 from ..tensor import value_of, write
-from .values import as_dtype
+from .elementwise import apply_binary
+from .values import as_dtype, scalars_have_an_axis
 from .writing import put_item
 
 
@@ -42,11 +46,12 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
 
 
 @handles("gather")
+@scalars_have_an_axis
 def gather(input, dim, index, sparse_grad=False):
     from ...ops.declared import declared
 
-    if input.ndim == 0:
-        return input
+    if index.size == 0 if isinstance(index.size, int) else False:
+        return ops.zeros(tuple(index.shape), input.dtype)
     shape = tuple(slice(None) if i == dim % input.ndim or a is b or (isinstance(a, int) and a == b) else slice(0, a)
                   for i, (a, b) in enumerate(zip(index.shape, input.shape)))
     return declared.take_along_axis(input[shape] if any(s != slice(None) for s in shape) else input, as_index(index), axis=dim)
@@ -69,7 +74,7 @@ def index_select(input, dim, index):
 
 @handles("masked_select")
 def masked_select(input, mask):
-    input, mask = ops.broadcast_tensors(input, mask)
+    input, mask = ops.broadcast_tensors(*(ops.reshape(t, shape=(1,)) if t.ndim == 0 else t for t in (input, mask)))
     return input[mask]
 
 
@@ -110,6 +115,7 @@ def setitem(recording, target, key, value):
 
 
 def _scatter(reduction: str):
+    @scalars_have_an_axis
     def handler(input, dim, index, src=None, value=None, reduce=None):
         src = value if src is None else src
         kind = {None: reduction, "add": "add", "multiply": "mul"}[reduce]
@@ -125,39 +131,73 @@ handles("scatter_add")(_scatter("add"))
 
 
 @handles("scatter_reduce")
+@scalars_have_an_axis
 def scatter_reduce(input, dim, index, src, reduce, include_self=True):
-    kinds = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
-    if reduce not in kinds or not include_self:
-        return NotImplemented
-    return ops.scatter(input, as_index(index), src, axis=dim, reduction=kinds[reduce])
+    kinds = {"sum": "add", "mean": "add", "prod": "mul", "amax": "max", "amin": "min"}
+    src = src[tuple(slice(0, s) for s in index.shape)] if any(a is not b and a != b for a, b in zip(src.shape, index.shape)) else src
+    return _reduced(input, lambda x, source, kind: ops.scatter(x, as_index(index), source, axis=dim, reduction=kind), src, kinds[reduce], reduce, include_self)
+
+
+@handles("index_reduce")
+@scalars_have_an_axis
+def index_reduce(input, dim, index, source, reduce, include_self=True):
+    kinds = {"mean": "add", "prod": "mul", "amax": "max", "amin": "min"}
+    return _reduced(input, lambda x, values, kind: _along(x, dim, index, values, kind), source, kinds[reduce], reduce, include_self)
+
+
+def _reduced(input, scatter, source, kind: str, reduce: str, include_self: bool):
+    """Sources combined with the elements that they fall on, or with each other alone where the input is not included."""
+    if input.dtype == bool:
+        return _reduced(input.astype(dtypes.int32), scatter, source.astype(dtypes.int32), kind, reduce, include_self).astype(bool)
+    counts = scatter(ops.zeros_like(input), ops.ones_like(source), "add")
+    start = input if include_self else ops.where(counts > 0, as_dtype(_neutral(kind, input.dtype), input.dtype), input)
+    result = scatter(start, source, kind)
+    if reduce != "mean":
+        return result
+    divisor = ops.maximum(counts + (1 if include_self else 0), as_dtype(1, counts.dtype))
+    return result / divisor if is_floating(input.dtype) else ops.floor_divide(result, divisor)
+
+
+def _neutral(kind: str, dtype):
+    """The element that changes nothing."""
+    if kind in ("add", "mul"):
+        return 0 if kind == "add" else 1
+    if is_floating(dtype):
+        return float("-inf") if kind == "max" else float("inf")
+    return np.iinfo(dtype).min if kind == "max" else np.iinfo(dtype).max
 
 
 @handles("index_add")
+@scalars_have_an_axis
 def index_add(input, dim, index, source, alpha=1):
-    return _along(input, dim, index, source if alpha == 1 else source * alpha, "add")
+    return _along(input, dim, index, source if alpha == 1 else apply_binary("multiply", source, as_dtype(alpha, source.dtype)), "add")
 
 
 @handles("index_copy")
+@scalars_have_an_axis
 def index_copy(input, dim, index, source):
     return _along(input, dim, index, source, "none")
 
 
 @handles("index_fill")
+@scalars_have_an_axis
 def index_fill(input, dim, index, value):
-    shape = (*input.shape[:dim], index.shape[0], *input.shape[dim % input.ndim + 1:]) if dim >= 0 else None
-    shape = shape or (*input.shape[:dim % input.ndim], index.shape[0], *input.shape[dim % input.ndim + 1:])
+    dim %= input.ndim
+    shape = (*input.shape[:dim], ops.reshape(index, shape=(-1,)).shape[0], *input.shape[dim + 1:])
     return _along(input, dim, index, ops.full(shape, as_dtype(value, input.dtype)), "none")
 
 
 def _along(input, dim, index, source, reduction):
     dim %= input.ndim
+    if input.dtype == bool:
+        return _along(input.astype(dtypes.uint8), dim, index, source.astype(dtypes.uint8), "max" if reduction == "add" else reduction).astype(bool)
     spread = ops.reshape(as_index(index), shape=(1,) * dim + (-1,) + (1,) * (input.ndim - dim - 1))
     return ops.scatter(input, ops.broadcast_to(spread, shape=source.shape), source.astype(input.dtype), axis=dim, reduction=reduction)
 
 
 @handles("masked_scatter")
 def masked_scatter(input, mask, source):
-    mask = ops.broadcast_to(mask, shape=input.shape)
+    input, mask = ops.broadcast_tensors(input, mask)
     flat = ops.reshape(mask, shape=(-1,))
     order = ops.maximum(ops.cumsum(flat.astype(dtypes.int64), axis=0) - 1, 0)
     chosen = ops.gather(ops.reshape(source, shape=(-1,)), ops.where(flat, order, 0), axis=0)

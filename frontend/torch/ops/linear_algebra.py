@@ -2,12 +2,17 @@
 from __future__ import annotations
 
 from ... import ops
+from ..dtypes import is_floating
 from ..registry import handles
-from .values import promoted
+from .elementwise import apply_binary
+from .values import as_dtype, promoted
 
 
 @handles("linear", "F.linear")
 def linear(input, weight, bias=None):
+    if not is_floating(input.dtype):
+        product = ops.matmul(input, ops.swapaxes(weight, -1, -2) if weight.ndim > 1 else weight)
+        return product if bias is None else product + bias
     return ops.linear(input, weight, bias)
 
 
@@ -23,25 +28,29 @@ def inner(input, other):
 
 @handles("outer", "ger")
 def outer(input, vec2):
-    return ops.outer(input, vec2)
+    return apply_binary("multiply", *promoted(ops.expand_dims(input, 1), vec2))
 
 
 @handles("addmm", "addmv", "baddbmm")
 def addmm(input, mat1, mat2, beta=1, alpha=1):
-    product = ops.matmul(mat1, mat2)
-    product = product if alpha == 1 else product * alpha
-    return product if beta == 0 else product + (input if beta == 1 else input * beta)
+    return _weighted(input, beta, ops.matmul(mat1, mat2), alpha)
 
 
 @handles("addbmm")
 def addbmm(input, batch1, batch2, beta=1, alpha=1):
-    product = ops.sum(ops.matmul(batch1, batch2), axis=0) * alpha
-    return product if beta == 0 else product + input * beta
+    return _weighted(input, beta, ops.sum(ops.matmul(batch1, batch2), axis=0), alpha)
 
 
 @handles("addr")
 def addr(input, vec1, vec2, beta=1, alpha=1):
-    return input * beta + ops.outer(vec1, vec2) * alpha
+    return _weighted(input, beta, outer(vec1, vec2), alpha)
+
+
+def _weighted(input, beta, product, alpha):
+    """beta * input + alpha * product in the tensors' dtype; with beta 0 the input counts for nothing, whatever it is."""
+    times = lambda x, factor: x if isinstance(factor, (int, float)) and factor == 1 else apply_binary("multiply", x, as_dtype(factor, x.dtype))
+    product = times(product, alpha)
+    return product if isinstance(beta, (int, float)) and beta == 0 else apply_binary("add", *promoted(times(input, beta), product))
 
 
 @handles("einsum")
@@ -73,8 +82,10 @@ def multi_dot(*tensors):
 
 @handles("kron")
 def kron(input, other):
-    product = ops.expand_dims(input, tuple(range(1, 2 * input.ndim, 2))) * ops.expand_dims(other, tuple(range(0, 2 * other.ndim, 2)))
-    return ops.reshape(product, shape=tuple(a * b for a, b in zip(input.shape, other.shape)))
+    rank = max(input.ndim, other.ndim)
+    a, b = (ops.reshape(t, shape=(1,) * (rank - t.ndim) + tuple(t.shape)) for t in promoted(input, other))
+    product = apply_binary("multiply", ops.expand_dims(a, tuple(range(1, 2 * rank, 2))), ops.expand_dims(b, tuple(range(0, 2 * rank, 2))))
+    return ops.reshape(product, shape=tuple(m * n for m, n in zip(a.shape, b.shape)))
 
 
 @handles("linalg_cross", "cross")

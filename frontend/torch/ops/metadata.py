@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from ....errors import TraceError
+from ....errors import TraceError, UnsupportedOpError
 from ...locations import user_line
 from ..arrays import to_torch
 from ..dtypes import result_dtype, to_torch_dtype
@@ -176,9 +176,20 @@ def result_type(tensor1, tensor2):
     return to_torch_dtype(result_dtype(tensor1, tensor2))
 
 
-@handles("backward", kind="raw")
+@handles("backward", "grad", kind="raw")
 def backward(recording, *args, **kwargs):
-    raise TraceError(f"backward cannot be recorded: a recording is of inference, at {user_line()}")
+    raise TraceError(f"gradients cannot be recorded: a recording is of inference, at {user_line()}\n  torch.autograd and backward() run in training, outside of it")
+
+
+@handles("__deepcopy__", kind="raw")
+def deepcopy(recording, input, memo):
+    return RecordedTensor(value_of(recording.recorded(input)))
+
+
+@handles("cuda", "xpu", "mps", "to_sparse", "to_mkldnn", kind="raw")
+def elsewhere(recording, input, *args, **kwargs):
+    raise UnsupportedOpError(f"a recording is of dense tensors on the CPU; found a move to another device or layout, at {user_line()}\n"
+                             "  leave it out of what is recorded")
 
 
 @handles("_assert", "_assert_async", "aten._assert_async.msg", kind="raw")

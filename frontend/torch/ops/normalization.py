@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ... import ops
+from ..dtypes import is_floating
 from ..registry import handles
 
 
@@ -61,6 +62,8 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
 
 @handles("F.local_response_norm")
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    if not is_floating(input.dtype):
+        return NotImplemented
     return ops.local_response_norm(input, size, alpha=alpha, beta=beta, k=k)
 
 

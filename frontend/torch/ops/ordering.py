@@ -5,9 +5,11 @@ from ... import ops
 from ...ops.declared import declared
 from ..registry import handles
 from .reduction import ValuesIndices
+from .values import as_dtype, scalars_have_an_axis
 
 
 @handles("sort")
+@scalars_have_an_axis
 def sort(input, dim=-1, descending=False, stable=False):
     if isinstance(dim, bool):
         dim, descending = -1, dim
@@ -15,6 +17,7 @@ def sort(input, dim=-1, descending=False, stable=False):
 
 
 @handles("argsort")
+@scalars_have_an_axis
 def argsort(input, dim=-1, descending=False, stable=False):
     return ops.argsort(input, axis=dim, descending=descending)
 
@@ -25,11 +28,13 @@ def msort(input):
 
 
 @handles("topk")
+@scalars_have_an_axis
 def topk(input, k, dim=-1, largest=True, sorted=True):
     return ValuesIndices(*ops.topk(input, (k,), axis=dim, largest=largest, sorted=sorted))
 
 
 @handles("kthvalue")
+@scalars_have_an_axis
 def kthvalue(input, k, dim=-1, keepdim=False):
     values, indices = sort(input, dim)
     pick = (slice(None),) * (dim % input.ndim) + (slice(k - 1, k) if keepdim else k - 1,)
@@ -67,3 +72,40 @@ def searchsorted(sorted_sequence, input, out_int32=False, right=False, side=None
 def isin(elements, test_elements, assume_unique=False, invert=False):
     found = ops.any(ops.expand_dims(elements, -1) == ops.reshape(test_elements, shape=(-1,)), axis=-1)
     return ~found if invert else found
+
+
+@handles("unique_consecutive")
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """The first of each run of equal elements; the run of each element; the length of each run."""
+    if dim is not None and input.ndim != 1:
+        return NotImplemented
+    x = ops.reshape(input, shape=(-1,))
+    first = ops.concat([ops.ones_like(x[:1]).astype(bool), x[1:] != x[:-1]], axis=0)
+    values = x[first]
+    inverse = ops.cumsum(first.astype("int64"), axis=0) - 1
+    starts = ops.nonzero(first)[0]
+    counts = ops.concat([starts[1:], ops.reshape(ops.cast(x.shape[0], dtype="int64"), shape=(1,))], axis=0) - starts if return_counts else None
+    extra = [t for wanted, t in ((return_inverse, ops.reshape(inverse, shape=input.shape)), (return_counts, counts)) if wanted]
+    return (values, *extra) if extra else values
+
+
+@handles("quantile")
+def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
+    """The element at place q * (n - 1) of the sorted elements, or between the two next to it; NaN where there is a NaN."""
+    rank = input.ndim
+    x, axis = (ops.reshape(input, shape=(-1,)), 0) if dim is None or not rank else (input, dim % rank)
+    q = as_dtype(q, x.dtype)
+    place = ops.reshape(q, shape=(-1,)) * ops.cast(x.shape[axis] - 1, dtype=x.dtype)
+    low, high = (f(place).astype("int64") for f in (ops.floor, ops.ceil))
+    ordered = ops.moveaxis(ops.sort(x, axis=axis), axis, 0)
+    below, above = ops.gather(ordered, low, axis=0), ops.gather(ordered, high, axis=0)
+    share = ops.reshape(place - ops.floor(place), shape=(-1,) + (1,) * (x.ndim - 1))
+    share = {"linear": share, "lower": share * 0, "higher": share * 0 + 1, "midpoint": share * 0 + 0.5, "nearest": ops.round(share)}[interpolation]
+    if interpolation == "nearest":
+        y = ops.gather(ordered, ops.round(place).astype("int64"), axis=0)
+    else:
+        y = ops.where(share == 0, below, ops.where(share == 1, above, below + share * (above - below)))
+    y = ops.where(ops.any(ops.moveaxis(ops.isnan(x), axis, 0), axis=0), as_dtype(float("nan"), x.dtype), y)
+    if keepdim:
+        y = ops.expand_dims(y, tuple(range(1, rank + 1))) if dim is None or not rank else ops.expand_dims(y, axis + 1)
+    return y if q.ndim else ops.squeeze(y, 0)

@@ -7,7 +7,8 @@ from ... import ops
 from ...tensor import Tensor
 from ..dtypes import is_floating, to_numpy_dtype
 from ..registry import handles
-from .values import as_axes, as_dtype, floating, optional_dtype, promoted
+from .elementwise import apply_binary
+from .values import as_axes, as_dtype, floating, optional_dtype, promoted, scalars_have_an_axis
 
 ValuesIndices = collections.namedtuple("ValuesIndices", ("values", "indices"))
 
@@ -29,6 +30,7 @@ def nanmean(input, dim=None, keepdim=False, dtype=None):
 
 
 @handles("logcumsumexp")
+@scalars_have_an_axis
 def logcumsumexp(input, dim):
     top = ops.max(input, axis=dim, keepdims=True)
     return ops.log(ops.cumsum(ops.exp(input - top), axis=dim)) + top
@@ -82,12 +84,24 @@ def logsumexp(input, dim, keepdim=False):
 
 @handles("amax")
 def amax(input, dim=(), keepdim=False):
-    return ops.max(input, axis=as_axes(dim, input.ndim), keepdims=keepdim)
+    return _largest(input, axis=as_axes(dim, input.ndim), keepdims=keepdim)
 
 
 @handles("amin")
 def amin(input, dim=(), keepdim=False):
-    return ops.min(input, axis=as_axes(dim, input.ndim), keepdims=keepdim)
+    return _smallest(input, axis=as_axes(dim, input.ndim), keepdims=keepdim)
+
+
+def _largest(x, **how):
+    return ops.any(x, **how) if x.dtype == bool else ops.max(x, **how)
+
+
+def _smallest(x, **how):
+    return ops.all(x, **how) if x.dtype == bool else ops.min(x, **how)
+
+
+def _place(function):
+    return lambda x, **how: function(x.astype("uint8") if x.dtype == bool else x, **how)
 
 
 @handles("aminmax")
@@ -96,18 +110,20 @@ def aminmax(input, dim=None, keepdim=False):
 
 
 def _extreme(reduce, position, pairwise):
+    @scalars_have_an_axis
+    def along(input, dim, keepdim):
+        return ValuesIndices(reduce(input, axis=dim, keepdims=keepdim), position(input, axis=dim, keepdims=keepdim))
+
     def handler(input, dim=None, keepdim=False, other=None):
         other = dim if isinstance(dim, Tensor) else other
         if other is not None:
-            return pairwise(*promoted(input, other))
-        if dim is None:
-            return reduce(input)
-        return ValuesIndices(reduce(input, axis=dim, keepdims=keepdim), position(input, axis=dim, keepdims=keepdim))
+            return apply_binary(pairwise, *promoted(input, other))
+        return reduce(input) if dim is None else along(input, dim, keepdim)
     return handler
 
 
-handles("max")(_extreme(ops.max, ops.argmax, ops.maximum))
-handles("min")(_extreme(ops.min, ops.argmin, ops.minimum))
+handles("max")(_extreme(_largest, _place(ops.argmax), "maximum"))
+handles("min")(_extreme(_smallest, _place(ops.argmin), "minimum"))
 
 
 @handles("argmax")
@@ -148,6 +164,8 @@ def cumprod(input, dim, dtype=None):
 @handles("norm", "F.norm")
 def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     x = optional_dtype(input, dtype)
+    if p == "nuc":
+        return NotImplemented
     return ops.norm(x, ord=2.0 if p in ("fro", None) else float(p), axis=as_axes(dim, input.ndim), keepdims=keepdim)
 
 
@@ -167,20 +185,23 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, dtype=None):
 
 
 @handles("F.normalize")
+@scalars_have_an_axis
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     return ops.normalize(input, p=float(p), axis=dim, eps=eps)
 
 
 @handles("F.cosine_similarity", "cosine_similarity")
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    a, b = floating(x1, x2)
+    a, b = ops.broadcast_tensors(*floating(x1, x2))
+    if not a.ndim:
+        return cosine_similarity(ops.expand_dims(a, 0), ops.expand_dims(b, 0), 0, eps)
     size = lambda t: ops.maximum(ops.norm(t, axis=dim, keepdims=True), eps)
     return ops.sum((a / size(a)) * (b / size(b)), axis=dim)
 
 
 @handles("F.pairwise_distance", "pairwise_distance")
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
-    return ops.norm(x1 - x2 + eps, ord=float(p), axis=-1, keepdims=keepdim)
+    return ops.norm(ops.subtract(*floating(x1, x2)) + eps, ord=float(p), axis=-1, keepdims=keepdim)
 
 
 @handles("dist")
@@ -189,8 +210,9 @@ def dist(input, other, p=2):
 
 
 @handles("softmax", "aten.softmax.int", "special_softmax")
+@scalars_have_an_axis
 def softmax(input, dim, dtype=None):
-    return ops.softmax(floating(optional_dtype(input, dtype))[0], axis=dim) if input.ndim else input * 0 + 1
+    return ops.softmax(floating(optional_dtype(input, dtype))[0], axis=dim)
 
 
 @handles("F.softmax")
@@ -204,6 +226,7 @@ def f_softmin(input, dim=None, _stacklevel=3, dtype=None):
 
 
 @handles("log_softmax", "special_log_softmax")
+@scalars_have_an_axis
 def log_softmax(input, dim, dtype=None):
     return ops.log_softmax(floating(optional_dtype(input, dtype))[0], axis=dim)
 
@@ -213,14 +236,21 @@ def f_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     return log_softmax(input, _implicit(dim, input.ndim), dtype)
 
 
-@handles("aten._softmax", "aten._safe_softmax")
+@handles("aten._softmax")
 def aten_softmax(input, dim, half_to_float=False):
-    return ops.softmax(input, axis=dim)
+    return softmax(input, dim)
+
+
+@handles("aten._safe_softmax")
+def safe_softmax(input, dim, dtype=None):
+    """softmax that is 0 where all elements are -inf."""
+    y = softmax(input, dim, dtype)
+    return ops.where(ops.all(input == float("-inf"), axis=dim, keepdims=True), as_dtype(0, y.dtype), y) if is_floating(input.dtype) else y
 
 
 @handles("aten._log_softmax")
 def aten_log_softmax(input, dim, half_to_float=False):
-    return ops.log_softmax(input, axis=dim)
+    return log_softmax(input, dim)
 
 
 def _implicit(dim, rank: int) -> int:
@@ -230,5 +260,3 @@ def _implicit(dim, rank: int) -> int:
 @handles("trace")
 def trace(input):
     return ops.sum(ops.diagonal(input)) if hasattr(ops, "diagonal") else NotImplemented
-
-

@@ -31,8 +31,8 @@ def vstack(tensors):
 
 
 @handles("flip")
-def flip(input, *dims):
-    return ops.flip(input, as_sizes(dims))
+def flip(input, *axes, dims=None):
+    return ops.flip(input, as_sizes(axes if dims is None else (dims,)))
 
 
 @handles("fliplr")
@@ -84,8 +84,12 @@ def broadcast_tensors(*tensors):
     return ops.broadcast_tensors(*(tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors))
 
 
+def _listed(tensors):
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
 for _rank in (1, 2, 3):
-    handles(f"atleast_{_rank}d")(lambda *ts, f=getattr(ops, f"atleast_{_rank}d"): f(ts[0]) if len(ts) == 1 else tuple(map(f, ts)))
+    handles(f"atleast_{_rank}d")(lambda *ts, f=getattr(ops, f"atleast_{_rank}d"): tuple(map(f, _listed(ts))) if len(ts) > 1 or isinstance(ts[0], (tuple, list)) else f(ts[0]))
 
 
 @handles("F.pad", "pad", "constant_pad_nd")
@@ -142,7 +146,7 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     zeros = ops.zeros((*input.shape[:-1], abs(offset)), input.dtype)
     row = ops.concat([zeros, input] if offset > 0 else [input, zeros], axis=-1) if offset else input
     i, j = ops.arange(n).reshape((-1, 1)), ops.arange(n)
-    spread = ops.expand_dims(row, -2 if offset >= 0 else -1)
+    spread = ops.expand_dims(row, -2)
     y = ops.where(i + offset == j, spread, as_dtype(0, input.dtype))
     return ops.moveaxis(y, (-2, -1), (dim1, dim2))
 

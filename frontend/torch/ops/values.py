@@ -1,6 +1,9 @@
 """Operands of handlers: tensors, Python scalars and sizes with torch's promotion."""
 from __future__ import annotations
 
+import functools
+from typing import Callable
+
 import numpy as np
 
 from ....dialect import dtypes
@@ -60,6 +63,27 @@ def as_sizes(sizes) -> tuple:
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
     return tuple(s.__index__() if isinstance(s, Tensor) else s for s in sizes)
+
+
+def scalars_have_an_axis(handler: Callable) -> Callable:
+    """A handler of one axis for tensors of rank 0 too, which torch treats as having one axis of size 1."""
+    @functools.wraps(handler)
+    def wrapped(input, *args, **kwargs):
+        if not isinstance(input, Tensor) or input.ndim:
+            return handler(input, *args, **kwargs)
+        lifted = [_with_axis(v) for v in (input, *args)]
+        result = handler(*lifted, **{k: _with_axis(v) for k, v in kwargs.items()})
+        if result is NotImplemented:
+            return result
+        flat = lambda t: ops.reshape(t, shape=()) if isinstance(t, Tensor) and t.ndim == 1 else t
+        if not isinstance(result, tuple):
+            return flat(result)
+        return type(result)(*map(flat, result)) if hasattr(result, "_fields") else tuple(map(flat, result))
+    return wrapped
+
+
+def _with_axis(value):
+    return ops.reshape(value, shape=(1,)) if isinstance(value, Tensor) and value.ndim == 0 else value
 
 
 bool_ = dtypes.bool_

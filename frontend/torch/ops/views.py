@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialect import symbolic
+from ....errors import UnsupportedOpError
 from ... import ops
 from ...ops.indexing import getitem
 from ...ops.shape import expand, moveaxis, sizes, squeeze, swapaxes
@@ -11,7 +12,7 @@ from ...symbolic_int import size_of
 from ...tensor import Tensor
 from ..dtypes import to_numpy_dtype
 from ..registry import handles
-from ..tensor import RecordedTensor, value_of, View
+from ..tensor import RecordedTensor, value_of, View, view_of
 from .values import as_sizes
 from .writing import is_basic, put_item
 
@@ -28,13 +29,18 @@ def reshaped(x: Tensor, shape) -> View:
 @handles("view", "reshape", "_unsafe_view", "view_copy", kind="view")
 def view(input, *shape, dtype=None):
     if shape and type(shape[0]).__name__ == "dtype" or dtype is not None:
-        wanted = to_numpy_dtype(dtype or shape[0])
-        if wanted == input.dtype:
-            return viewed(input, lambda t: t, lambda base, v: v)
-        from ....errors import UnsupportedOpError
-
-        raise UnsupportedOpError(f"view of {input.dtype} data as {wanted} (the same bits) cannot be recorded")
+        return _bits(input, to_numpy_dtype(dtype or shape[0]))
     return reshaped(input, as_sizes(shape))
+
+
+def _bits(input: Tensor, wanted) -> View:
+    """The same bits as another dtype of the same width."""
+    kept = input.dtype
+    if wanted.itemsize != kept.itemsize:
+        raise UnsupportedOpError(f"view of {kept} data as {wanted} (the same bits) cannot be recorded: the widths differ")
+    if wanted == kept:
+        return viewed(input, lambda t: t, lambda base, v: v)
+    return viewed(input, lambda t: ops.bitcast(t, dtype=wanted), lambda base, v: ops.bitcast(v, dtype=kept))
 
 
 @handles("view_as", "reshape_as", kind="view")
@@ -215,8 +221,26 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     return View(get(input), get, None)
 
 
+@handles("as_strided", "prims.as_strided", kind="raw")
+def as_strided(recording, input, size, stride, storage_offset=None):
+    """Elements of the memory by their places; of a tensor that has the memory for itself, with fixed sizes."""
+    tensor = recording.recorded(input)
+    value = value_of(tensor)
+    sizes = [s for s in (*value.shape, *size, *stride, storage_offset or 0)]
+    if tensor._base_tensor is not None or not all(isinstance(s, int) for s in sizes):
+        return recording.missing_function("as_strided of a view, or with symbolic sizes")
+    places = np.asarray(storage_offset or 0) + sum(np.arange(n).reshape((-1,) + (1,) * (len(size) - axis - 1)) * step
+                                                   for axis, (n, step) in enumerate(zip(size, stride)))
+    places = Tensor._wrap(np.broadcast_to(places, tuple(size)).copy())
+    flat = lambda t: ops.reshape(t, shape=(-1,))
+    put = lambda base, v: ops.reshape(ops.scatter(flat(base), flat(places), flat(v), axis=0), shape=base.shape)
+    return view_of(tensor, viewed(value, lambda t: ops.gather(flat(t), places, axis=0), put, True))
+
+
 @handles("unfold", kind="view")
 def unfold(input, dimension, size, step):
+    if input.ndim == 0:
+        return reshaped(input, (size,)) if size else View(ops.zeros((0,), input.dtype), lambda x: ops.zeros((0,), x.dtype), None)
     dim = dimension % input.ndim
     count = (input.shape[dim] - size) // step + 1
     places = ops.expand_dims(ops.arange(count), 1) * step + ops.arange(size)

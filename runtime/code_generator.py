@@ -10,11 +10,12 @@ import ctypes
 import functools
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import Iterator, Sequence
+from typing import Sequence
 
 from mlir import ir
 
 from ..errors import CompileError
+from ..lowering.llvm.attributes import KERNEL, used_symbols
 from .object_loader import llvm_library
 
 _P, _S, _I = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
@@ -50,6 +51,12 @@ _SIGNATURES = {
 }
 _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT = 3, 2, 0, 1
 
+PIPELINE = "default<O3>"
+KERNEL_PIPELINE = (
+    "function(sroa,early-cse<memssa>,loop-mssa(loop-rotate,licm),loop-unroll-full,instcombine<no-verify-fixpoint>,simplifycfg,early-cse<memssa>)"
+)
+"""For functions that are written out in vectors: nothing there is for a vectorizer, and loops are as they should be."""
+
 LARGE = 300
 """Operations of a loop body that may go to a part of its own."""
 PART = 4000
@@ -63,7 +70,7 @@ def object_code(module: ir.Module) -> list[bytes]:
     with ThreadPoolExecutor(_workers(len(parts))) as pool:
         futures = []
         for part in parts:
-            futures.append(pool.submit(_generate, *_translate(library, part)))
+            futures.append(pool.submit(_generate, *_translate(library, part), _pipeline(part)))
         return [future.result() for future in futures]
 
 
@@ -82,7 +89,7 @@ def parts_of(module: ir.Module) -> list[ir.Module]:
     if len(groups) == 1:
         return [module]
     home = {_name(op): number for number, group in enumerate(groups) for op in group}
-    uses = [{name for op in group for name in _symbols(op)} for group in groups]
+    uses = [{name for op in group for name in used_symbols(op)} for group in groups]
     shared = {name for number, names in enumerate(uses) for name in names if home.get(name, number) != number}
     known = {_name(op): op for op in operations}
     return [_part(module, group, shared, [known[n] for n in sorted(names) if home.get(n, number) != number])
@@ -90,21 +97,29 @@ def parts_of(module: ir.Module) -> list[ir.Module]:
 
 
 def _groups(operations: Sequence[ir.Operation]) -> list[list[ir.Operation]]:
-    """The operations by part: large bodies go, in order of size, to the part that has least."""
+    """The operations by part: large bodies leave the first one, kernels for parts of kernels and others for parts of others."""
     sizes = {_name(op): _size(op) for op in operations}
     large = [op for op in operations if "no_inline" in op.attributes and sizes[_name(op)] >= LARGE]
     chosen = {_name(op) for op in large}
-    rest = [op for op in operations if _name(op) not in chosen]
-    total = sum(sizes.values())
-    groups, weights = [rest], [sum(sizes[_name(op)] for op in rest)]
-    for _ in range(min(len(large), total // PART)):
-        groups.append([])
-        weights.append(0)
-    for op in sorted(large, key=lambda op: -sizes[_name(op)]):
+    groups = [[op for op in operations if _name(op) not in chosen]]
+    for kernels in (True, False):
+        groups += _balanced([op for op in large if is_kernel(op) == kernels], sizes)
+    return groups if groups[0] else groups[1:]
+
+
+def _balanced(operations: list[ir.Operation], sizes: dict[str, int]) -> list[list[ir.Operation]]:
+    """Groups of about equal size: in order of size, each operation goes to the group that has least."""
+    count = -(-sum(sizes[_name(op)] for op in operations) // PART)
+    groups, weights = [[] for _ in range(count)], [0] * count
+    for op in sorted(operations, key=lambda op: -sizes[_name(op)]):
         place = weights.index(min(weights))
         groups[place].append(op)
         weights[place] += sizes[_name(op)]
     return [group for group in groups if group]
+
+
+def is_kernel(operation: ir.Operation) -> bool:
+    return "passthrough" in operation.attributes and any(a == ir.StringAttr.get(KERNEL, operation.context) for a in operation.attributes["passthrough"])
 
 
 def _size(operation: ir.Operation) -> int:
@@ -113,21 +128,6 @@ def _size(operation: ir.Operation) -> int:
 
 def _name(operation: ir.Operation) -> str:
     return operation.attributes["sym_name"].value
-
-
-def _symbols(operation: ir.Operation) -> Iterator[str]:
-    """What a function uses by name."""
-    found = []
-
-    def visit(op):
-        if op.name == "llvm.call" and "callee" in op.attributes:
-            found.append(op.attributes["callee"].value)
-        elif op.name == "llvm.mlir.addressof":
-            found.append(op.attributes["global_name"].value)
-        return ir.WalkResult.ADVANCE
-
-    operation.walk(visit)
-    return found
 
 
 def _part(module: ir.Module, group, shared: set[str], declared) -> ir.Module:
@@ -169,7 +169,12 @@ def _operation_pointer(operation: ir.Operation) -> int:
     return get(operation._CAPIPtr, b"mlir.ir.Operation._CAPIPtr")
 
 
-def _generate(context: int, module: int) -> bytes:
+def _pipeline(part: ir.Module) -> str:
+    defined = [op.operation for op in part.body.operations if len(op.operation.regions[0].blocks)]
+    return KERNEL_PIPELINE if all(map(is_kernel, defined)) else PIPELINE
+
+
+def _generate(context: int, module: int, pipeline: str) -> bytes:
     """Optimise a module and make object code of it; it goes, with its context."""
     library = _library()
     machine = _target_machine(library)
@@ -178,7 +183,7 @@ def _generate(context: int, module: int) -> bytes:
         layout = library.LLVMCreateTargetDataLayout(machine)
         library.LLVMSetModuleDataLayout(module, layout)
         library.LLVMDisposeTargetData(layout)
-        _optimize(library, module, machine)
+        _optimize(library, module, machine, pipeline)
         return _emit(library, module, machine)
     finally:
         library.LLVMDisposeModule(module)
@@ -186,11 +191,11 @@ def _generate(context: int, module: int) -> bytes:
         library.LLVMContextDispose(context)
 
 
-def _optimize(library: ctypes.CDLL, module: int, machine: int) -> None:
+def _optimize(library: ctypes.CDLL, module: int, machine: int, pipeline: str) -> None:
     options = library.LLVMCreatePassBuilderOptions()
     for choice in ("LoopInterleaving", "LoopVectorization", "SLPVectorization", "LoopUnrolling"):
         getattr(library, f"LLVMPassBuilderOptionsSet{choice}")(options, 1)
-    error = library.LLVMRunPasses(module, b"default<O3>", machine, options)
+    error = library.LLVMRunPasses(module, pipeline.encode(), machine, options)
     library.LLVMDisposePassBuilderOptions(options)
     if error:
         text = library.LLVMGetErrorMessage(error)

@@ -11,6 +11,10 @@ from .dispatch import callee
 from .outline import BODY
 from .support import EXPORTED
 
+KERNEL = "om-kernel"
+"""A string attribute of functions that are written out in vectors: LLVM has little to add."""
+ONCE = "prepare_entry"
+"""The entry that runs once: what only it calls is compiled for size, which is quicker."""
 SCALAR = "scalar"
 ANY = "any"  # a buffer that may be one of several
 
@@ -24,7 +28,9 @@ class NoAlias:
 
     def __init__(self, module: ir.Module):
         self.positions: dict[str, list[int]] = {}
-        explicit = {symbol(f) for f in (op.operation for op in module.body.operations) if f.name == "func.func" and EXPLICIT in f.attributes}
+        self.kernels = explicit = {
+            symbol(f) for f in (op.operation for op in module.body.operations) if f.name == "func.func" and EXPLICIT in f.attributes
+        }
         for function in entry_functions(module):
             kinds = roles(function)
             self._record(symbol(function), list(entry_block(function).arguments), [kind != "status" for kind in kinds])
@@ -66,11 +72,12 @@ def root_of(value: ir.Value):
 def annotate(module: ir.Module, entries: list[str], no_alias: NoAlias, target: Target) -> None:
     width = ir.ArrayAttr.get([ir.StringAttr.get("prefer-vector-width"), ir.StringAttr.get(str(target.vector_bits))])
     internal = ir.Attribute.parse("#llvm.linkage<internal>")
-    for op in module.body.operations:
-        if op.operation.name != "llvm.func" or not len(op.regions[0].blocks):
-            continue
-        function, name = op.operation, ir.StringAttr(op.attributes["sym_name"]).value
-        function.attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("nounwind"), width])
+    defined = {ir.StringAttr(op.attributes["sym_name"]).value: op.operation for op in module.body.operations
+               if op.operation.name == "llvm.func" and len(op.regions[0].blocks)}  # fmt: skip
+    repeated = _reachable(defined, [name for name in entries if name != ONCE])
+    for name, function in defined.items():
+        flags = ["nounwind"] + [KERNEL] * (name in no_alias.kernels) + ["minsize", "optsize"] * (name not in repeated and name not in EXPORTED)
+        function.attributes["passthrough"] = ir.ArrayAttr.get([*map(ir.StringAttr.get, flags), width])
         if name not in entries and name not in EXPORTED:
             function.attributes["linkage"] = internal
             if "sym_visibility" in function.attributes:
@@ -79,6 +86,25 @@ def annotate(module: ir.Module, entries: list[str], no_alias: NoAlias, target: T
             function.attributes["no_inline"] = ir.UnitAttr.get()
         if name in no_alias.positions:
             _set_no_alias(function, no_alias.positions[name])
+
+
+def _reachable(defined: dict[str, ir.Operation], roots: list[str]) -> set[str]:
+    """Names of the functions that the roots call or pass on, directly or through others."""
+    found, waiting = set(), [name for name in roots if name in defined]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        waiting += [used for used in used_symbols(defined[name]) if used in defined]
+    return found
+
+
+def used_symbols(function: ir.Operation) -> list[str]:
+    """What a function in the LLVM dialect uses by name."""
+    uses = walk(function, "llvm.call", "llvm.mlir.addressof")
+    names = [callee(op) if op.name == "llvm.call" else op.attributes["global_name"].value for op in uses]
+    return [name for name in names if name]
 
 
 def _set_no_alias(function: ir.Operation, positions: list[int]) -> None:

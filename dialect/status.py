@@ -7,7 +7,7 @@ from typing import Mapping
 import numpy as np
 
 from .. import errors
-from .symbolic import evaluate, Size
+from .symbolic import Size
 
 
 class Blank(str):
@@ -37,7 +37,7 @@ HOLDS = {"om.equal": lambda a, b: a == b, "om.not_equal": lambda a, b: a != b, "
 
 @dataclass(frozen=True)
 class SizeCheck:
-    """``comparison(left, right)`` of two sizes, else the error `kind` with the message."""
+    """``comparison(left, right)`` of two sizes (ints, or objects with `evaluate`), else the error `kind` with the message."""
 
     comparison: str
     left: Size
@@ -47,6 +47,6 @@ class SizeCheck:
 
     def __call__(self, sizes: Mapping[str, int]) -> None:
         """Raise when the check fails for these sizes of the axes."""
-        found, expected = (evaluate(size, lambda symbol: sizes[symbol.name]) for size in (self.left, self.right))
+        found, expected = (size if isinstance(size, int) else size.evaluate(sizes) for size in (self.left, self.right))
         if not HOLDS[self.comparison](found, expected):
             raise getattr(errors, self.kind)(self.message.format(found=StatusWord(found), expected=StatusWord(expected), index=0))

@@ -97,6 +97,9 @@ def read_value(recorder, tensor: Tensor, what: str) -> np.ndarray:
         return example_value(recorder, node)
     if recorder.on_read == "error":
         recorder.refuse(f"{what} of a recorded tensor ({text}, {node.type})", f"its value in another run may be another: {advice_for(what)}")
+    for size in node.shape:
+        if isinstance(size, Dim):  # an array is read with its sizes
+            read_size(recorder, what, lambda size=size: recorder.example_size(size), lambda value, size=size: ("eq", size, value))
     if recorder.answers.replay is not None:
         value = recorder.answers.next(what)
     else:
@@ -136,15 +139,30 @@ def _predicate(recorder, node: Node, value: np.ndarray, what: str):
         held = found if value.reshape(()) else recorder.call("logical_not", found)
         return held, found, recorder.scalar(bool(value.reshape(())), dtypes.bool_), "found {found:bool}, expected {expected:bool}"
     if value.size != 1:
-        differs = recorder.call("logical_not", _same(recorder, node, value))
-        count = recorder.call("sum", recorder.cast(differs, dtypes.int64))
-        return recorder.call("equal", count, 0), count, None, "{found} of its elements are others"
+        return _array_predicate(recorder, node, value)
     node = recorder.call("reshape", node, shape=())
     value = value.reshape(())
     if what in ("int", "index") and dtypes.is_floating(value.dtype):
         node, value = recorder.cast(recorder.call("trunc", node), dtypes.int64), np.array(int(value))
-    spec = "f64" if dtypes.is_floating(value.dtype) else "bool" if value.dtype == dtypes.bool_ else "d"
-    return _same(recorder, node, value), node, recorder.constant(value), f"found {{found:{spec}}}, expected {{expected:{spec}}}"
+    return _same(recorder, node, value), node, recorder.constant(value), _words(value.dtype)
+
+
+def _words(dtype: np.dtype) -> str:
+    spec = "f64" if dtypes.is_floating(dtype) else "bool" if dtype == dtypes.bool_ else "d"
+    return f"found {{found:{spec}}}, expected {{expected:{spec}}}"
+
+
+def _array_predicate(recorder, node: Node, value: np.ndarray):
+    """The same for an array: what is found and expected is its first element that differs."""
+    if not value.size:
+        return recorder.scalar(True, dtypes.bool_), None, None, ""
+    same = recorder.call("reshape", _same(recorder, node, value), shape=(value.size,))
+    differs = recorder.cast(recorder.call("logical_not", same), dtypes.int64)
+    first = recorder.call("argmax", differs, axis=0)
+    element = lambda x: recorder.call("reshape", recorder.call("gather", recorder.call("reshape", x, shape=(value.size,)), first), shape=())
+    found, expected = element(node), element(recorder.lift(Tensor._wrap(value)))
+    holds = recorder.call("equal", recorder.call("sum", differs), 0)
+    return holds, found, expected, "in its first element that differs " + _words(value.dtype)
 
 
 def _same(recorder, node: Node, value: np.ndarray) -> Node:

@@ -10,6 +10,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from ..dialect.status import SizeCheck
 from ..errors import CompileError, FormatError
 from .session import Session
 from .sizes import stored_size
@@ -51,7 +52,8 @@ def load_library(path: str | os.PathLike, threads: int | None = None) -> Library
     messages = {int(code): Message(*message) for code, message in content["messages"].items()}
     compiled = Compiled(words[_ENTRIES + number], words[_FREE], words[_RELEASE], _pool(words), (handle, keep), messages)
     inputs, outputs = (_specs(content[kind]) for kind in ("inputs", "outputs"))
-    session = LibrarySession(compiled, inputs, outputs, parameters, threads=threads or content["threads"] or None, structure=_structure(content))
+    session = LibrarySession(compiled, inputs, outputs, parameters, threads=threads or content["threads"] or None, structure=_structure(content),
+                             checks=_checks(content))
     session.path, session._requested = str(path), threads
     return session
 
@@ -119,6 +121,12 @@ def _dtype(name: str) -> np.dtype:
 
 def _specs(items: Sequence[dict]) -> list[Spec]:
     return [Spec(i["name"], [stored_size(s) for s in i["sizes"]], _dtype(i["dtype"]), i["data_dependent"]) for i in items]
+
+
+def _checks(content: dict) -> list[SizeCheck]:
+    """What is checked of the sizes of inputs before the code runs."""
+    return [SizeCheck(comparison, stored_size(left), stored_size(right), message, kind)
+            for comparison, left, right, message, kind in content.get("checks", ())]
 
 
 def _structure(content: dict):

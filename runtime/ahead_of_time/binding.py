@@ -6,14 +6,17 @@ sizes in the order of the compiled code's table). `axes` holds the value of each
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Sequence
 
 import numpy as np
 
+from ...dialect.status import SizeCheck
 from ..specs import Message, Spec
 from .emitter import Function, plain_axis, size_value
 
 DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
 BFLOAT = 4
+PREDICATES = {"om.equal": "eq", "om.not_equal": "ne", "om.less_equal": "sle"}
 # Kinds of refusal that `om_check_tensor` gives, in order from 1.
 REFUSALS = (
     "is a null pointer", "is not in the memory of the processor (kDLCPU)", "must have {axes}", "must have dtype {dtype}",
@@ -64,10 +67,10 @@ def axis_names(inputs: list[Spec]) -> list[str]:
 
 
 class Binding:
-    """Writes `om_bind_inputs`, `om_output_sizes` and `om_bind_outputs`."""
+    """Writes `om_bind_inputs`, `om_output_sizes` and `om_bind_outputs`. checks: on sizes of inputs, made before any work."""
 
-    def __init__(self, inputs: list[Spec], outputs: list[Spec], codes: Codes):
-        self.inputs, self.outputs, self.codes = inputs, outputs, codes
+    def __init__(self, inputs: list[Spec], outputs: list[Spec], codes: Codes, checks: Sequence[SizeCheck] = ()):
+        self.inputs, self.outputs, self.codes, self.checks = inputs, outputs, codes, checks
         self.axes = axis_names(inputs)
         self.size_slot: dict[tuple[int, int], int] = {}
         for tensor, spec in enumerate((*inputs, *outputs)):
@@ -93,9 +96,16 @@ class Binding:
                 late += self._bind_axis(code, spec, axis, found, values)
         for spec, axis, found in late:
             self._compare(code, "input", spec, axis, found, values)
+        for check in self.checks:
+            self._require(code, check, values)
         for slot, name in enumerate(self.axes):
             code.store(values[name], "%axes", slot)
         return code.text()
+
+    def _require(self, code: Function, check: SizeCheck, values: dict[str, str]) -> None:
+        found, expected = (size_value(code, size, values) for size in (check.left, check.right))
+        holds = code.value(f"icmp {PREDICATES[check.comparison]} i64 {found}, {expected}")
+        code.require(holds, self.codes.of(check.kind, check.message), found, expected)
 
     def _checked(self, code: Function, number: int, spec: Spec, kind: str) -> str:
         """The tensor, after the checks that do not need other tensors; its data is in `pointers`."""

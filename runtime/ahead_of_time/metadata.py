@@ -6,6 +6,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
+from ...dialect.status import SizeCheck
 from ...dialect.structure import to_json
 from ...dialect.symbolic import Size, Symbol
 from ..specs import Message, Spec
@@ -29,11 +30,13 @@ def spec_json(spec: Spec) -> dict:
 
 
 def metadata(name: str, version: str, inputs: Sequence[Spec], outputs: Sequence[Spec], messages: Mapping[int, Message], structure: Any,
-             levels: Sequence[tuple[str, Sequence[int], Sequence[np.ndarray]]], threads: int, beside: Mapping | None) -> str:  # fmt: skip
-    """levels: name, offsets and arrays of each. beside: file name, size and hash of weights that are not inside."""
+             levels: Sequence[tuple[str, Sequence[int], Sequence[np.ndarray]]], threads: int, beside: Mapping | None,
+             checks: Sequence[SizeCheck] = ()) -> str:  # fmt: skip
+    """levels: name, offsets and arrays of each. beside: file name, size and hash of weights that are not inside. checks: on sizes of inputs."""
     content = {
         "name": name, "onemlir": version, "threads": threads, "structure": to_json(structure), "weights": beside,
         "inputs": [spec_json(s) for s in inputs], "outputs": [spec_json(s) for s in outputs],
+        "checks": [[c.comparison, size_json(c.left), size_json(c.right), c.message, c.kind] for c in checks],
         "messages": {str(code): [m.error, m.text] for code, m in messages.items()},
         "levels": [{"cpu": cpu, "parameters": [[o, a.dtype.name, list(a.shape)] for o, a in zip(offsets, arrays)]} for cpu, offsets, arrays in levels],
     }  # fmt: skip

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...dialect.size_checks import size_checks
 from ...errors import CompileError
 from ..cached import registered_here
 from ..isolation import isolated_compile, Limits
@@ -138,7 +139,8 @@ class Library:
         """The exported names, and the LLVM IR of the C interface."""
         codes = Codes(dict(self.levels[0].messages))
         constants = Constants()
-        binding = Binding(self.inputs, self.outputs, codes)
+        self.checks = size_checks(self.program)
+        binding = Binding(self.inputs, self.outputs, codes, self.checks)
         needs_check = self.machine.architecture == "x86_64" and any(level.features for level in self.levels)
         processors = ", ".join(level.level.cpu for level in self.levels)
         parts = [
@@ -174,7 +176,8 @@ class Library:
     def _metadata(self, codes: Codes) -> str:
         beside = {"file": self.beside.name, "size": self.weight_file.size, "sha256": self.weight_file.digest} if self.beside else None
         levels = [(level.level.cpu, offsets, level.parameters) for level, offsets in zip(self.levels, self.weight_file.offsets)]
-        return metadata(self.name, self.version, self.inputs, self.outputs, codes.messages, self.program.structure, levels, self.threads, beside)
+        return metadata(self.name, self.version, self.inputs, self.outputs, codes.messages, self.program.structure, levels, self.threads, beside,
+                        self.checks)
 
 
 def without_memory(array: np.ndarray) -> np.ndarray:

@@ -187,3 +187,16 @@ def test_a_recorded_tensor_has_no_meaning_outside():
 def test_printing_reads_nothing():
     traced = om.trace(lambda x: (print(x), f"{x}", repr(x.shape), str(x.shape[0]), x * 2)[-1], X, axes=("n",))
     assert not [a for a in traced.assumptions if "value" in a["kind"] or a["kind"].endswith(" size") and a["kind"] != "fixed size"]
+
+
+def test_a_guard_on_an_array_gives_the_values_of_the_first_element_that_differs(interpret):
+    example = np.arange(6, dtype=np.float32).reshape(2, 3)
+    traced = om.trace(lambda x: x * x.numpy().sum(), om.tensor(example), axes=("n", None), on_read="guard")
+    changed = example.copy()
+    changed[1, 1:] = [0.5, 7]
+    for run in (traced.session(), lambda x: interpret(traced, x)[0]):
+        np.testing.assert_array_equal(run(example), example * 15)
+        with pytest.raises(om.GuardError, match=r"numpy\(input\).*first element that differs found 0.5, expected 4, at .*test_reading.py"):
+            run(changed)
+        with pytest.raises(om.GuardError, match="assumes n == 2; found 1, expected 2"):
+            run(example[:1])

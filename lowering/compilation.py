@@ -27,7 +27,7 @@ class Stage:
 STAGES = (
     Stage("om", ()),
     Stage("linalg", ("om-simplify", "om-fold", "om-cse", "om-sink-transposes", "om-dce", "om-decompose", "om-to-linalg", "canonicalize", "cse",
-                     "om-fuse-elementwise", "canonicalize", "cse")),
+                     "om-propagate-layouts", "om-fuse-elementwise", "canonicalize", "cse")),
     Stage("prepare", ("om-attach-epilogues", "om-split-prepare", "canonicalize", "cse")),
     Stage("buffers", ("om-bufferize", "om-plan-memory")),
     Stage("loops", ("om-linalg-to-loops", "canonicalize", "cse")),

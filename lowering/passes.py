@@ -69,6 +69,15 @@ def om_to_linalg(module: ir.Module) -> None:
     to_linalg(module)
 
 
+@register_pass("om-propagate-layouts", requires=(no_om_ops, no_buffers), builtin=True)
+def om_propagate_layouts(module: ir.Module) -> None:
+    """Move transpositions between layouts to where they vanish."""
+    from .linalg import propagate_slices  # noqa: F401  registers its rules
+    from .linalg.propagate_layouts import propagate_layouts
+
+    propagate_layouts(module)
+
+
 @register_pass("om-fuse-elementwise", requires=(no_om_ops, no_buffers), builtin=True)
 def om_fuse_elementwise(module: ir.Module) -> None:
     """Move elementwise producers into their one consumer."""

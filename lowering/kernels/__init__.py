@@ -17,17 +17,18 @@ register tile. Operands are ranked memrefs with identity layout; sizes are read 
 
     shape = ConvShape(64, 128, 56, 56, (3, 3), strides=(2, 2), pads=(1, 1, 1, 1))
     packed_filter_shape(shape, f32)                                 # None: use the filter as it is stored
-    emit_pack_filter(filter, packed, shape)
+    emit_pack_filter(filter, packed, conv_strategy(shape))
     emit_conv(x, packed, y, shape, epilogue)                        # operand axes here: [0, 1, 2, 3], a bias is [1]
 
-    shape = replace(shape, winograd=True)                           # allow Winograd's method: faster, error about 1e-5
+    shape = replace(shape, layout_in="nhwc", layout_out="nhwc")     # what the kernels are fastest at
+    shape = replace(shape, winograd=winograd_size(shape, images))   # Winograd's method where it pays: error up to 1e-5
     scratch_shape(shape, images)                                    # None, or the f32 buffer to give: emit_conv(…, scratch=buffer)
 
 Rules for callers:
 
 * The output must not overlap another operand of the kernel: it holds partial sums when k is large.
-* `place.operand(buffer, axes)`: `axes[i]` is the output axis that the buffer's axis i follows, None where its size is 1. For a blocked
-  output the axes are those of [n, c / lanes, h, w, lanes], and a bias is given as [c / lanes, lanes] with axes [1, 4].
+* `place.operand(buffer, axes)`: `axes[i]` is the output axis that the buffer's axis i follows, None where its size is 1. In
+  NHWC a bias has the axes [3].
 * An epilogue is called once for each vector of a register tile: it should emit vector code and no loops. Its result is rounded to the
   output's element type. Products of integers sum in i32, f16 and bf16 in f32; the epilogue sees the sum.
 * `memref.alloca` (static, at most 128 KiB a chunk) stands in the parallel body: the outliner must move it to the entry of
@@ -46,7 +47,8 @@ Rules for callers:
 | pack, matmul | products |
 | conv_plan, conv | the strategy of a convolution, packing of filters |
 | conv_taps | which taps lie inside the image |
-| conv_pixels, conv_depthwise, conv_winograd | the convolution kernels |
+| conv_pixels, conv_transposed, conv_grouped, conv_depthwise, conv_winograd | the convolution kernels |
+| winograd_transforms | the transforms along one axis |
 | planes | from sums [pixel][filter] to NCHW, with the epilogue |
 | transpose | 16x16 squares in registers |
 | standalone | compile one kernel alone: tests, benches, tuning |
@@ -54,6 +56,7 @@ Rules for callers:
 
 from .conv import emit_conv, emit_pack_filter
 from .conv_plan import conv_strategy, packed_filter_shape, scratch_shape
+from .conv_winograd import winograd_size
 from .matmul import emit_matmul
 from .pack import emit_pack_b, packed_shape, panel_width
 from .place import Place
@@ -72,4 +75,5 @@ __all__ = [
     "packed_shape",
     "panel_width",
     "scratch_shape",
+    "winograd_size",
 ]

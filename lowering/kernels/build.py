@@ -215,6 +215,21 @@ def load_vector(buffer, indices, lanes: int, mask=None):
     return vector.maskedload(kind, buffer, indices, mask, zero(kind))
 
 
+AHEAD = 4096
+"""Bytes that a stream is prefetched ahead: a page, since the processor's own prefetching stops at its end."""
+LINE = 64
+"""Bytes of a cache line."""
+
+
+def load_streamed(buffer, indices, lanes: int, count: int):
+    """`count` vectors side by side of a buffer that is read from its start to its end, once: what comes a page later is brought into L2."""
+    step = lanes * bits(element_type(buffer)) // 8
+    *lead, last = indices
+    for offset in range(0, count * step, max(LINE, step)):
+        memref.prefetch(buffer, [value(i) for i in [*lead, add(last, (offset + AHEAD) * lanes // step)]], False, 2, True)
+    return [load_vector(buffer, [*lead, add(last, v * lanes)], lanes) for v in range(count)]
+
+
 def store_vector(vec, buffer, indices, mask=None):
     indices = [value(i) for i in indices]
     if mask is None:

@@ -4,62 +4,80 @@ from mlir import ir
 
 from ..targets import Target, host
 from . import build as b
-from .conv_depthwise import BlockedDepthwise, PlaneDepthwise
+from .conv_depthwise import PlaneDepthwise
+from .conv_grouped import emit_pack_grouped, GroupedConvolution
 from .conv_pixels import PixelConvolution
 from .conv_plan import conv_strategy
-from .conv_winograd import WinogradConvolution, emit_winograd_filter, winograd_plan
+from .conv_transposed import emit_transposed
+from .conv_winograd import emit_winograd_filter, WinogradConvolution
 from .matmul import emit_matmul
 from .pack import emit_pack_b
-from .place import Place
+from .place import Place, RowPlace
 from .shapes import ConvShape, MatmulShape
 
 
 def emit_conv(x, filter, y, shape: ConvShape, epilogue=None, target: Target | None = None, scratch=None):
     """Emit y = epilogue(x * filter) at the insertion point; `filter` was packed by `emit_pack_filter`.
 
-    x and y are [n, c, h, w], or [n, c / lanes, h, w, lanes] where the shape says `"blocked"`. `scratch` is a
-    buffer of `scratch_shape`, where that is not None.
+    x and y are [n, c, h, w], or [n, h, w, c] where the shape says `"nhwc"`. `scratch` is a buffer of `scratch_shape`, where that is not None.
     """
     target = target or host()
-    if conv_strategy(shape, target) == "winograd":
-        WinogradConvolution(x, filter, y, scratch, shape, winograd_plan(shape, target), epilogue).emit()
-        return
-    emitters = {"rows": _rows, "planes": _planes, "pixels": _pixels, "depthwise": _depthwise}
-    emitters[conv_strategy(shape, target)](x, filter, y, shape, epilogue, target)
-
-
-def emit_pack_filter(filter, packed, shape: ConvShape, target: Target | None = None):
-    """Emit packed = pack(filter) for a filter [filters, channels / groups, kernel height, kernel width]."""
-    target = target or host()
     strategy = conv_strategy(shape, target)
+    if strategy == "winograd":
+        WinogradConvolution(x, filter, y, scratch, shape, target, epilogue).emit()
+        return
+    emitters = {"rows": _rows, "planes": _planes, "pixels": _pixels, "depthwise": _depthwise, "grouped": _grouped}
+    emitters[strategy](x, filter, y, shape, epilogue, target)
+
+
+def emit_pack_filter(filter, packed, strategy: str, transposed: bool = False):
+    """Emit packed = pack(filter) for the strategy's kernel, `packed` of `packed_filter_shape`.
+
+    The filter is [filters, channels / groups, height, width], or [channels, filters / groups, height, width] if `transposed`.
+    """
     if strategy == "rows":
         emit_pack_b(b.collapse(filter, [[0], [1, 2, 3]]), packed, transposed=True)
     elif strategy == "winograd":
-        emit_winograd_filter(filter, packed, shape)
+        emit_winograd_filter(filter, packed)
+    elif strategy == "grouped":
+        emit_pack_grouped(filter, packed)
     elif strategy == "depthwise":
-        _pack_depthwise(filter, packed, shape)
+        _copy_filter(filter, packed)
     else:
-        _pack_pixels(filter, packed, shape)
+        _pack_pixels(filter, packed, transposed)
 
 
 def _pixels(x, filter, y, shape, epilogue, target):
+    if shape.transposed:
+        emit_transposed(x, filter, y, shape, epilogue, target)
+        return
     PixelConvolution(x, filter, y, shape, epilogue, target).emit()
 
 
 def _depthwise(x, filter, y, shape, epilogue, target):
-    kind = BlockedDepthwise if shape.layout_in == "blocked" else PlaneDepthwise
-    kind(x, filter, y, shape, epilogue, target).emit()
+    PlaneDepthwise(x, filter, y, shape, epilogue, target).emit()
+
+
+def _grouped(x, filter, y, shape, epilogue, target):
+    GroupedConvolution(x, filter, y, shape, epilogue, target).emit()
 
 
 def _rows(x, filter, y, shape, epilogue, target):
-    """One pixel an image: y[n, f] = x[n, c] filter[c, f]."""
+    """A row for each pixel: y[row, f] = x[row, c] filter[c, f]."""
+    channels_last = shape.layout_out == "nhwc"
+    groups = [[0, 1, 2], [3]] if channels_last else [[0], [1, 2, 3]]
+    size = b.dim(y, 1), b.dim(y, 2)
 
     def at(vec, place):
-        return epilogue(vec, Place((*place.indices, 0, 0), 1, place.lanes, place.mask))
+        row, filter = place.indices
+        if not channels_last:
+            return epilogue(vec, Place((row, filter, 0, 0), 1, place.lanes, place.mask))
+        return epilogue(vec, RowPlace((row, filter), 1, place.lanes, place.mask, size=size))
 
-    images = b.dim(x, 0)
-    product = MatmulShape(images if b.known(images) else None, shape.filters, shape.channels)
-    emit_matmul(b.collapse(x, [[0], [1, 2, 3]]), filter, b.collapse(y, [[0], [1, 2, 3]]), product, epilogue and at, target)
+    flat_x, flat_y = b.collapse(x, groups), b.collapse(y, groups)
+    rows = b.dim(flat_y, 0)
+    product = MatmulShape(rows if b.known(rows) else None, shape.filters, shape.channels)
+    emit_matmul(flat_x, filter, flat_y, product, epilogue and at, target)
 
 
 def _planes(x, filter, y, shape, epilogue, target):
@@ -76,10 +94,18 @@ def _planes(x, filter, y, shape, epilogue, target):
     emit_matmul(weights, flat_x, flat_y, product, epilogue and at, target)
 
 
-def _pack_pixels(filter, packed, shape):
+def _copy_filter(filter, packed):
+    """[channel][ky][kx], as it is."""
+    channels, rows, columns = ir.MemRefType(packed.type).shape
+    b.parallel(channels, lambda channel: b.loop(0, rows, 1, lambda ky: b.loop(
+        0, columns, 1, lambda kx: b.store(b.load(filter, [channel, 0, ky, kx]), packed, [channel, ky, kx]))))  # fmt: skip
+
+
+def _pack_pixels(filter, packed, transposed):
     """[group][panel][channel block][ky][kx][channel][filter], zeros after the last filter of a group."""
-    groups, panels, blocks, _, _, inner, width = ir.MemRefType(packed.type).shape
-    per_group = shape.filters // shape.groups
+    groups, panels, blocks, rows, columns, inner, width = ir.MemRefType(packed.type).shape
+    sizes = ir.MemRefType(filter.type).shape
+    per_group = sizes[1] if transposed else sizes[0] // groups
     zero = b.zero(b.element_type(packed))
 
     def chunk(index):
@@ -89,16 +115,19 @@ def _pack_pixels(filter, packed, shape):
 
         def each_tap(body):
             def row(ky):
-                b.loop(0, shape.kernel[1], 1, lambda kx: b.loop(0, inner, 1, lambda lane: body(ky, kx, lane)))
+                b.loop(0, columns, 1, lambda kx: b.loop(0, inner, 1, lambda lane: body(ky, kx, lane)))
 
-            b.loop(0, shape.kernel[0], 1, row)
+            b.loop(0, rows, 1, row)
 
         def copy(j):
-            number = b.add(b.add(b.mul(group, per_group), first), j)
+            number = b.add(first, j)
 
             def one(ky, kx, lane):
-                tap = b.load(filter, [number, b.add(b.mul(block, inner), lane), ky, kx])
-                b.store(tap, packed, [group, panel, block, ky, kx, lane, j])
+                channel = b.add(b.mul(block, inner), lane)
+                at = [b.add(b.mul(group, per_group), number), channel]
+                if transposed:
+                    at = [b.add(b.mul(group, blocks * inner), channel), number]
+                b.store(b.load(filter, [*at, ky, kx]), packed, [group, panel, block, ky, kx, lane, j])
 
             each_tap(one)
 
@@ -106,17 +135,3 @@ def _pack_pixels(filter, packed, shape):
         b.loop(count, width, 1, lambda j: each_tap(lambda ky, kx, lane: b.store(zero, packed, [group, panel, block, ky, kx, lane, j])))
 
     b.parallel(groups * panels * blocks, chunk)
-
-
-def _pack_depthwise(filter, packed, shape):
-    """[channel][ky][kx] as it is, or [channel block][ky][kx][channel]."""
-    inner = ir.MemRefType(packed.type).shape[3] if shape.layout_in == "blocked" else 1
-
-    def chunk(channel):
-        def copy(ky, kx):
-            at = [b.div(channel, inner), ky, kx, b.rem(channel, inner)] if shape.layout_in == "blocked" else [channel, ky, kx]
-            b.store(b.load(filter, [channel, 0, ky, kx]), packed, at)
-
-        b.loop(0, shape.kernel[0], 1, lambda ky: b.loop(0, shape.kernel[1], 1, lambda kx: copy(ky, kx)))
-
-    b.parallel(shape.channels, chunk)

@@ -1,8 +1,7 @@
-"""Depthwise convolution, one filter a channel.
+"""Depthwise convolution in NCHW, one filter a channel.
 
-NCHW: lanes run along the output's row; a tile is several output rows of one vector, so that an input row, once loaded, serves
-every output row that it is a tap of. Blocked: lanes are channels; a tile is several pixels of a row, and an input pixel, once
-loaded, serves every output pixel that it is a tap of. Taps outside the image are left out, by masks where only some lanes are.
+Lanes run along the output's row; a tile is several output rows of one vector, so that an input row, once loaded, serves
+every output row that it is a tap of. Taps outside the image are left out, by masks where only some lanes are.
 """
 
 from mlir import ir
@@ -13,13 +12,11 @@ from .conv_taps import Taps
 from .pack import accumulator_type
 from .place import Place, finish
 
-PIXELS = 6
-"""Pixels of a blocked tile."""
 ROWS = 4
-"""Output rows of an NCHW tile."""
+"""Output rows of a tile."""
 
 
-class _Depthwise:
+class PlaneDepthwise:
     def __init__(self, x, filter, y, shape, epilogue, target):
         self.x, self.filter, self.y, self.shape, self.epilogue = x, filter, y, shape, epilogue
         self.accumulator = accumulator_type(b.element_type(x))
@@ -27,56 +24,11 @@ class _Depthwise:
         self.kind = b.vector_type(self.lanes, self.accumulator)
         self.size = b.dim(x, 2), b.dim(x, 3)
         self.out = b.dim(y, 2), b.dim(y, 3)
-        self.taps = Taps(shape, self.size, self.out)
+        self.taps = Taps(shape.axes(), self.size, self.out)
 
     def emit(self):
         images, channels = b.dim(self.x, 0), b.dim(self.x, 1)
         b.parallel(b.mul(images, channels), lambda chunk: self._plane(*b.split(chunk, images, channels)))
-
-
-class BlockedDepthwise(_Depthwise):
-    def _plane(self, image, block):
-        self.image, self.block = image, block
-        end = None if b.known(self.out[1]) and b.known(self.size[1]) else self.out[1]
-
-        def row(y):
-            rows = self.taps.tap_rows(y)
-            self.taps.columns(0, end, PIXELS, lambda x, size, taps: self._tile(y, rows, x, size, taps))
-
-        b.loop(0, self.out[0], 1, row)
-
-    def _tile(self, y, rows, x, size, taps):
-        sums = b.loop(*rows, 1, lambda ky, *sums: self._tap_row(y, ky, x, list(sums), taps), [b.zero(self.kind)] * size)
-        for p, vec in enumerate(sums):
-            at = (self.image, self.block, y, b.add(x, p), 0)
-            finish(vec, Place(at, 4, self.lanes), self.y, at, self.epilogue)
-
-    def _tap_row(self, y, ky, x, sums, taps):
-        row = self.taps.input_row(y, ky)
-        weights = [self._vector(self.filter, [self.block, ky, kx, 0]) for kx in range(self.shape.kernel[1])]
-        pixels = {}
-        for p in range(len(sums)):
-            for kx, weight in enumerate(weights):
-                inside = taps[p][kx]
-                if inside is False:
-                    continue
-                offset = p * self.shape.strides[1] + kx * self.shape.dilations[1]
-                if offset not in pixels:
-                    pixels[offset] = self._vector(self.x, [self.image, self.block, row, self._column(x, offset, inside), 0])
-                result = b.multiply_add(pixels[offset], weight, sums[p])
-                sums[p] = result if inside is True else arith.select(inside, result, sums[p])
-        return sums
-
-    def _column(self, x, offset, inside):
-        column = b.add(b.mul(x, self.shape.strides[1]), offset - self.shape.pads[1])
-        return column if inside is True else b.minimum(b.maximum(column, 0), b.sub(self.size[1], 1))
-
-    def _vector(self, buffer, at):
-        return b.widen(b.load_vector(buffer, at, self.lanes), self.accumulator)
-
-
-class PlaneDepthwise(_Depthwise):
-    """NCHW."""
 
     def _plane(self, image, channel):
         self.image, self.channel = image, channel

@@ -1,10 +1,12 @@
 """Convolution with vectors along the filters: a register tile is `columns` pixels x `vectors` vectors of filters.
 
-Pixels are broadcast out of the input where it lies, so NCHW and blocked inputs, strides and dilations cost the same, and there is
-no padded copy: taps that fall outside the image are left out, in Python where the width is known. The sums of a chunk (one panel
-of filters, a band of output rows) go to a stash on the stack, [pixel][filter], and from there through 16x16 transposes to NCHW,
-with the epilogue.
+Pixels are broadcast out of the input where it lies, so NCHW and NHWC inputs, strides and dilations cost the same, and there is
+no padded copy: taps that fall outside the image are left out, in Python where the width is known. In NHWC a tile is stored from its
+registers, with the epilogue. For NCHW the sums of a chunk (one panel of filters, a band of output rows) go to a stash on the stack,
+[pixel][filter], and from there through 16x16 transposes; so do sums of which a part of the channels is still to come.
 """
+
+from dataclasses import dataclass
 
 from mlir.dialects import arith
 
@@ -19,52 +21,71 @@ UNROLLED_TAPS = 3
 """Longer runs of taps along a row are a loop: shorter ones were slower as a loop."""
 
 
+@dataclass(frozen=True)
+class Phase:
+    """The outputs at offset + i * step, of which `out` are in each axis, and the taps that reach them."""
+
+    axes: tuple
+    out: tuple
+    step: tuple = (1, 1)
+    offset: tuple = (0, 0)
+
+
 class PixelConvolution:
-    def __init__(self, x, filter, y, shape, epilogue, target):
+    def __init__(self, x, filter, y, shape, epilogue, target, phase: Phase | None = None):
         self.x, self.filter, self.y, self.shape, self.epilogue = x, filter, y, shape, epilogue
-        self.plan = pixel_plan(shape, b.element_type(x), target)
+        height, width = (1, 2) if shape.layout_in == "nhwc" else (2, 3)
+        self.size = b.dim(x, height), b.dim(x, width)
+        height, width = (1, 2) if shape.layout_out == "nhwc" else (2, 3)
+        self.phase = phase or Phase(shape.axes(), (b.dim(y, height), b.dim(y, width)))
+        self.out = self.phase.out
+        self.plan = pixel_plan(shape, b.element_type(x), self.out, target)
         self.accumulator = accumulator_type(b.element_type(x))
         self.kind = b.vector_type(self.plan.lanes, self.accumulator)
-        self.size = b.dim(x, 2), b.dim(x, 3)
-        self.out = b.dim(y, 2), b.dim(y, 3)
-        self.taps = Taps(shape, self.size, self.out)
-        self.per_group = shape.filters // shape.groups
-        self.panels = -(-self.per_group // self.plan.width)
+        self.taps = Taps(self.phase.axes, self.size, self.out)
+        self.panels = -(-shape.per_group // self.plan.width)
         self.blocks = shape.channels // shape.groups // self.plan.inner
+        self.direct = shape.layout_out == "nhwc" and self.plan.channel_blocks == self.blocks
 
     # --- chunks -------------------------------------------------------------------------------------------------------------------
 
     def emit(self):
         plan = self.plan
         self.band_columns = self.out[1] if plan.band_columns is None else plan.band_columns
-        grid = [
-            b.dim(self.x, 0),
-            self.shape.groups,
-            self.panels,
-            b.ceil_div(self.out[0], plan.band_rows),
-            b.ceil_div(self.out[1], self.band_columns),
-        ]
-        count = 1
-        for size in grid:
-            count = b.mul(count, size)
-        b.parallel(count, lambda chunk: self._chunk(*b.split(chunk, *grid)))
+        images, groups, panels = b.dim(self.x, 0), self.shape.groups, self.panels
+        bands = b.ceil_div(self.out[0], plan.band_rows), b.ceil_div(self.out[1], self.band_columns) if self.out[1] != 0 else 0
+        count = b.mul(b.mul(images, groups * panels), b.mul(*bands))
+        # The images are innermost, so that a panel of the filter serves all of them while it is in L2.
+        b.parallel(count, lambda chunk: self._chunk(*b.split(chunk, groups, panels, images, *bands)))
 
-    def _chunk(self, image, group, panel, band, column_band):
+    def _chunk(self, group, panel, image, band, column_band):
         plan = self.plan
         self.image, self.group, self.panel = image, group, panel
-        pixels = plan.band_rows * self.band_columns
-        self.stash = b.stack((-(-pixels // plan.lanes) * plan.lanes, plan.width), self.accumulator)
+        self.masks = [self._filters_there(v) for v in range(plan.vectors)]
+        if not self.direct:
+            pixels = plan.band_rows * self.band_columns
+            self.stash = b.stack((-(-pixels // plan.lanes) * plan.lanes, plan.width), self.accumulator)
         self.top, self.left = b.mul(band, plan.band_rows), b.mul(column_band, self.band_columns)
         self.rows = self._extent(self.out[0], plan.band_rows, self.top)
         self.columns = self._extent(self.out[1], self.band_columns, self.left)
         b.loop(0, self.blocks, plan.channel_blocks, self._channels)
-        if self.shape.layout_out == "blocked":
-            self._store_blocked()
+        if self.direct:
+            return
+        if self.shape.layout_out == "nhwc":
+            self._store_pixels()
         else:
             self._store_planes()
 
     def _extent(self, size, most, start):
         return most if b.known(size) and size % most == 0 else b.minimum(most, b.sub(size, start))
+
+    def _filters_there(self, v):
+        """The mask of vector v of the panel: None where all of its filters exist."""
+        lanes, per_group = self.plan.lanes, self.shape.per_group
+        if per_group % self.plan.width == 0:
+            return None
+        first = b.add(b.mul(self.panel, self.plan.width), v * lanes)
+        return b.mask_first(b.maximum(b.sub(per_group, first), 0), lanes)
 
     def _channels(self, first):
         plan = self.plan
@@ -78,7 +99,8 @@ class PixelConvolution:
     # --- one row of tiles ---------------------------------------------------------------------------------------------------------
 
     def _row(self, y, height, tap_rows, first, count):
-        end = None if self.plan.band_columns is None else b.add(self.left, self.columns)
+        whole = self.plan.band_columns is None and b.known(self.out[1]) and b.known(self.size[1])
+        end = None if whole else b.add(self.left, self.columns)
         self.taps.columns(
             self.left, end, self.plan.columns, lambda x, size, taps: self._tile(y, height, x, size, tap_rows, taps, first, count)
         )
@@ -86,25 +108,28 @@ class PixelConvolution:
     # --- one tile -----------------------------------------------------------------------------------------------------------------
 
     def _tile(self, y, height, x, size, tap_rows, taps, first, count):
-        """Sum `count` blocks of channels, from `first` on, of height x size pixels into the stash."""
-        places = [
-            self._stash_place(b.add(y, r), b.add(x, p), v) for r in range(height) for p in range(size) for v in range(self.plan.vectors)
-        ]
-        sums = self._start(places, first)
+        """Sum `count` blocks of channels, from `first` on, of height x size pixels into the stash, or into the output if these are all."""
+        pixels = [(b.add(y, r), b.add(x, p)) for r in range(height) for p in range(size)]
+        sums = self._start(pixels, first)
         sums = b.loop(
             0, count, 1, lambda block, *sums: self._taps(y, height, x, size, tap_rows, taps, b.add(first, block), sums), sums, rolled=True
         )
-        for vec, place in zip(sums, places):
-            b.store_vector(vec, self.stash, place)
+        for i, vec in enumerate(sums):
+            pixel, v = divmod(i, self.plan.vectors)
+            if self.direct:
+                self._finish(vec, *pixels[pixel], v)
+            else:
+                b.store_vector(vec, self.stash, self._stash_place(*pixels[pixel], v))
 
     def _stash_place(self, y, x, v):
         pixel = b.add(b.mul(b.sub(y, self.top), self.columns), b.sub(x, self.left))
         return [pixel, v * self.plan.lanes]
 
-    def _start(self, places, first):
-        if b.known(first):
-            return [b.zero(self.kind)] * len(places)
+    def _start(self, pixels, first):
+        if self.direct or b.known(first):
+            return [b.zero(self.kind)] * (len(pixels) * self.plan.vectors)
         later = b.mask_first(b.mul(first, self.plan.lanes), self.plan.lanes)
+        places = [self._stash_place(*pixel, v) for pixel in pixels for v in range(self.plan.vectors)]
         return [b.load_vector(self.stash, place, self.plan.lanes, later) for place in places]
 
     def _taps(self, y, height, x, size, tap_rows, taps, block, sums):
@@ -112,22 +137,24 @@ class PixelConvolution:
 
         def tap_row(ky, sums, rows):
             for (kx, end), _, columns in self._tap_columns(taps):
-                step = 1 if end - kx > UNROLLED_TAPS else end - kx
+                unrolled = self.plan.inner == 1 and end - kx <= UNROLLED_TAPS
+                step = end - kx if unrolled else 1
                 where = (y, x, ky, step, block, rows, columns)
                 sums = b.loop(kx, end, step, lambda kx, *sums, where=where: self._some_taps(where, kx, sums), sums, rolled=True)
             return sums
 
         if isinstance(tap_rows[0], tuple):
             if all(all(row) for row in tap_rows):
-                return b.loop(0, self.shape.kernel[0], 1, lambda ky, *sums: tap_row(ky, list(sums), [True] * height), sums, rolled=True)
-            for ky in range(self.shape.kernel[0]):
+                count = self.phase.axes[0].taps
+                return b.loop(0, count, 1, lambda ky, *sums: tap_row(ky, list(sums), [True] * height), sums, rolled=True)
+            for ky in range(self.phase.axes[0].taps):
                 sums = tap_row(ky, sums, [row[ky] for row in tap_rows])
             return sums
         return b.loop(*tap_rows, 1, lambda ky, *sums: tap_row(ky, list(sums), [True]), sums, rolled=True)
 
     def _tap_columns(self, taps):
         """((first, end), 1, inside by pixel) of the taps along a row; neighbours that lie inside for the same pixels make one loop."""
-        columns = [(kx, 1, [pixel[kx] for pixel in taps]) for kx in range(self.shape.kernel[1])]
+        columns = [(kx, 1, [pixel[kx] for pixel in taps]) for kx in range(self.phase.axes[1].taps)]
         return merge_tiles(columns)
 
     def _some_taps(self, where, kx, sums):
@@ -166,41 +193,39 @@ class PixelConvolution:
         if inside is not True:
             column = b.minimum(b.maximum(column, 0), b.sub(self.size[1], 1))
         block = b.add(b.mul(self.group, self.blocks), block)
-        at = [self.image, block, row, column]
-        if self.shape.layout_in == "blocked":
-            at.append(lane)
+        channel = b.add(b.mul(block, self.plan.inner), lane)
+        at = [self.image, row, column, channel] if self.shape.layout_in == "nhwc" else [self.image, channel, row, column]
         return b.broadcast(b.widen(b.load(self.x, at), self.accumulator), self.plan.lanes)
 
     def _filters(self, block, ky, kx, lane):
-        at = [self.group, self.panel, block, ky, kx, lane]
-        lanes = self.plan.lanes
-        return [b.widen(b.load_vector(self.filter, [*at, v * lanes], lanes), self.accumulator) for v in range(self.plan.vectors)]
+        rows, columns = self.phase.axes
+        tap = [b.add(b.mul(ky, rows.step), rows.first), b.add(b.mul(kx, columns.step), columns.first)]
+        at = [self.group, self.panel, block, *tap, lane]
+        return [b.widen(vec, self.accumulator) for vec in b.load_streamed(self.filter, [*at, 0], self.plan.lanes, self.plan.vectors)]
 
     # --- from the stash to the output ---------------------------------------------------------------------------------------------
 
     def _store_planes(self):
         """A band is whole rows or a piece of one row, so its pixels are contiguous in y."""
-        writer = PlaneWriter(self.stash, self.y, self.plan, self.epilogue, (self.per_group, self.out[1]))
+        writer = PlaneWriter(self.stash, self.y, self.plan, self.epilogue, (self.shape.per_group, self.out[1]))
         writer.write(
             (self.image, self.group, self.panel), 0, b.mul(self.rows, self.columns), b.add(b.mul(self.top, self.out[1]), self.left)
         )
 
-    def _store_blocked(self):
-        """Pixel by pixel; the channel block of the output is the vector."""
+    def _store_pixels(self):
         lanes = self.plan.lanes
 
         def pixel(y, x):
             for v in range(self.plan.vectors):
-                number = b.add(b.add(b.mul(self.group, self.per_group // lanes), b.mul(self.panel, self.plan.vectors)), v)
-                at = (self.image, number, y, x, 0)
-                vec = b.load_vector(self.stash, self._stash_place(y, x, v), lanes)
-                inside = (
-                    True
-                    if self.per_group % self.plan.width == 0
-                    else b.less(b.add(b.mul(self.panel, self.plan.vectors), v), self.per_group // lanes)
-                )
-                b.when(inside, lambda vec=vec, at=at: finish(vec, Place(at, 4, lanes), self.y, at, self.epilogue))
+                self._finish(b.load_vector(self.stash, self._stash_place(y, x, v), lanes), y, x, v)
 
         b.loop(
             self.top, b.add(self.top, self.rows), 1, lambda y: b.loop(self.left, b.add(self.left, self.columns), 1, lambda x: pixel(y, x))
         )
+
+    def _finish(self, vec, y, x, v):
+        """Store one vector of filters of one pixel."""
+        filter = b.add(b.mul(self.group, self.shape.per_group), b.add(b.mul(self.panel, self.plan.width), v * self.plan.lanes))
+        row, column = (b.add(b.mul(i, step), offset) for i, step, offset in zip((y, x), self.phase.step, self.phase.offset))
+        at = (self.image, row, column, filter)
+        finish(vec, Place(at, 3, self.plan.lanes, self.masks[v]), self.y, at, self.epilogue)

@@ -15,19 +15,19 @@ STASH = 32 << 10
 def conv_strategy(shape: ConvShape, target: Target | None = None) -> str:
     """One of
 
-    * `"depthwise"`,
-    * `"rows"`: a product over channels, one pixel an image,
-    * `"planes"`: filter x pixels as a product,
-    * `"pixels"`: any other,
-    * `"winograd"`: if the shape allows it and it pays.
+    * `"depthwise"`: NCHW, one filter a channel,
+    * `"grouped"`: NHWC, one channel or few a group,
+    * `"rows"`: a product over channels, a row for each pixel (one pixel an image in NCHW),
+    * `"planes"`: NCHW, filter x pixels as a product,
+    * `"winograd"`: NHWC, if the shape says so,
+    * `"pixels"`: any other, and any layouts.
     """
     target = target or host()
-    if shape.depthwise and shape.layout_in == shape.layout_out:
+    if "nhwc" in shape.layouts:
+        return _channels_last_strategy(shape, target)
+    if shape.depthwise and not shape.transposed:
         return "depthwise"
-    if shape.winograd and winograd_plan(shape, target):
-        return "winograd"
-    pointwise = shape.groups == 1 and shape.kernel == shape.strides == (1, 1) and not any(shape.pads)
-    if not pointwise or "blocked" in (shape.layout_in, shape.layout_out):
+    if not shape.pointwise:
         return "pixels"
     if (shape.height, shape.width) == (1, 1):
         return "rows"
@@ -36,6 +36,23 @@ def conv_strategy(shape: ConvShape, target: Target | None = None) -> str:
     pixels = shape.height * shape.width
     lanes = target.lanes(32)
     return "planes" if pixels / (-(-pixels // lanes) * lanes) > 0.8 else "pixels"
+
+
+def _channels_last_strategy(shape, target):
+    if shape.layouts != ("nhwc", "nhwc"):
+        return "pixels"
+    if shape.pointwise:
+        return "rows"
+    if shape.winograd:
+        return "winograd"
+    return "grouped" if fits_lanes(shape, target.lanes(32)) else "pixels"
+
+
+def fits_lanes(shape: ConvShape, lanes: int) -> bool:
+    """Whether a vector of filters holds several whole groups whose channels fill at most two vectors."""
+    if shape.transposed or shape.per_group >= lanes or lanes % shape.per_group:
+        return False
+    return shape.groups > 1 and lanes // shape.per_group * (shape.channels // shape.groups) <= 2 * lanes
 
 
 def packed_filter_shape(shape: ConvShape, element, target: Target | None = None) -> tuple | None:
@@ -47,15 +64,16 @@ def packed_filter_shape(shape: ConvShape, element, target: Target | None = None)
     if strategy == "rows":
         return packed_shape(shape.channels, shape.filters, element, target)
     if strategy == "winograd":
-        return winograd_filter_shape(shape, winograd_plan(shape, target))
+        return winograd_filter_shape(shape, target)
     lanes = target.lanes(b.bits(accumulator_type(element)))
     if strategy == "depthwise":
-        blocks = -(-shape.channels // lanes)
-        return (blocks, *shape.kernel, lanes) if shape.layout_in == "blocked" else (shape.channels, *shape.kernel)
-    width = panel_width(shape.filters // shape.groups, accumulator_type(element), target)
-    inner = lanes if shape.layout_in == "blocked" else 1
-    panels = -(-(shape.filters // shape.groups) // width)
-    return (shape.groups, panels, shape.channels // shape.groups // inner, *shape.kernel, inner, width)
+        return (shape.channels, *shape.kernel)
+    channels = shape.channels // shape.groups
+    if strategy == "grouped":
+        return (*shape.kernel, channels, -(-shape.filters // lanes) * lanes)
+    width = panel_width(shape.per_group, accumulator_type(element), target)
+    inner = channels if shape.layout_in == "nhwc" else 1
+    return (shape.groups, -(-shape.per_group // width), channels // inner, *shape.kernel, inner, width)
 
 
 def scratch_shape(shape: ConvShape, images, target: Target | None = None) -> tuple | None:
@@ -63,7 +81,7 @@ def scratch_shape(shape: ConvShape, images, target: Target | None = None) -> tup
     target = target or host()
     if conv_strategy(shape, target) != "winograd":
         return None
-    return winograd_windows_shape(shape, winograd_plan(shape, target), images)
+    return winograd_windows_shape(shape, winograd_plan(shape, images if b.known(images) else None, target), images)
 
 
 @dataclass(frozen=True)
@@ -73,7 +91,7 @@ class PixelPlan:
     lanes: int
     width: int
     inner: int
-    """Channels that lie together in the input: the lanes of a blocked input, else 1."""
+    """Channels that lie together in the input: all of a group in NHWC, else 1."""
     columns: int
     rows: int
     band_rows: int
@@ -87,21 +105,22 @@ class PixelPlan:
         return self.width // self.lanes
 
 
-def pixel_plan(shape: ConvShape, element, target: Target) -> PixelPlan:
+def pixel_plan(shape: ConvShape, element, out: tuple, target: Target) -> PixelPlan:
+    """`out`: height and width of the output (or of the part of it that one loop nest computes)."""
     accumulator = accumulator_type(element)
     lanes = target.lanes(b.bits(accumulator))
-    width = panel_width(shape.filters // shape.groups, accumulator, target)
-    inner = lanes if shape.layout_in == "blocked" else 1
+    width = panel_width(shape.per_group, accumulator, target)
+    inner = shape.channels // shape.groups if shape.layout_in == "nhwc" else 1
     tallest = target.rows if width > lanes else 2 * target.rows - 2
     pixels = STASH * 8 // (width * b.bits(accumulator))
-    height, out_width = shape.output_size()
-    if height is None or out_width is None or out_width > pixels:
+    height, out_width = (size if b.known(size) else None for size in out)
+    if height is None or out_width is None or out_width > pixels or 0 in (height, out_width):
         bands = (1, 1, pixels // tallest * tallest)
     elif height * out_width <= pixels:
         bands = (_rows_of_tile(out_width, tallest), height, None)
     else:
         bands = (1, _even(height, pixels // out_width), None)
-    columns = tallest if out_width is None else min(tallest, out_width)
+    columns = tallest if out_width is None else max(1, min(tallest, out_width))
     return PixelPlan(lanes, width, inner, columns, *bands, _channel_blocks(shape, inner, width * b.bits(element) // 8, target))
 
 

@@ -1,248 +1,261 @@
-"""Winograd's F(4x4, 3x3) for 3x3 convolutions of stride 1: 36 multiplications for 16 outputs where the plain sum takes 144.
+"""Winograd's F(m x m, 3x3) for 3x3 convolutions of stride 1, NHWC: tiles of m x m outputs by (m + 2)^2 products.
 
-    y = A^T [ sum over channels of (G g G^T) * (B^T d B) ] A      for each 4x4 tile of the output, 6x6 window d of the input
+First a parallel loop transforms the windows, lanes along the channels, to windows[group][point][tile][channel]. Then, for a panel of
+filters and a group of tiles, a product of tiles x channels x filters for each point goes to the stack, and the inverse transform
+of that, lanes along the filters, to the output.
 
-First a parallel loop transforms the windows, lanes along the tiles of a row, to windows[image][group][36][channel][tile]. Then,
-for a group of tiles and a panel of filters, 36 products of tiles x channels x filters go to a stash on the stack, and the inverse
-transform to the output.
-
-Less exact than the plain sum (about 1e-5 of the largest output), and an infinity spoils its whole tile: so the caller has to ask for it.
+Less exact than the plain sum (about 1e-5 of the largest output for m = 4, 2e-6 for m = 2), and an infinity spoils its whole tile: so the
+caller has to ask for it.
 """
 
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import arith, vector
+from mlir.dialects import arith
 
+from ..targets import Target, host
 from . import build as b
 from . import tile
-from .planes import PlaneWriter
+from .place import Place, finish
 from .shapes import ConvShape
+from .winograd_transforms import FILTER, from_points, to_points
 
-POINTS = 36
-LARGEST_FILTER = 4 << 20
-"""Bytes of the transformed filter: a larger one takes longer to read than the multiplications saved."""
-
-FILTER = [[1 / 4, 0, 0], [-1 / 6, -1 / 6, -1 / 6], [-1 / 6, 1 / 6, -1 / 6], [1 / 24, 1 / 12, 1 / 6], [1 / 24, -1 / 12, 1 / 6], [0, 0, 1]]
-"""G: the filter's transform, for the points 0, 1, -1, 2, -2 and infinity."""
+LARGEST_FILTER = 16 << 20
+"""Bytes of the transformed filter, at most."""
+WINDOW_COST, TILE_COST = {2: 90, 4: 320}, {2: 70, 4: 200}
+"""What the transforms take for one tile and channel, and one tile and filter, in multiply-adds of the same time."""
+BYTE_COST = 6
+"""Multiply-adds in the time in which a byte of a filter comes from beyond L2."""
 
 
 @dataclass(frozen=True)
 class WinogradPlan:
     lanes: int
     width: int
-    across: int
-    """Tiles of a group along a row."""
+    size: int
+    """m: height and width of a tile of the output."""
     down: int
-    """Rows of tiles of a group."""
-    groups_across: int
-    groups_down: int
-
-    @property
-    def tiles(self) -> int:
-        return self.across * self.down
+    across: int
+    """Tiles of an image."""
+    tiles: int
+    """Tiles of a group."""
+    groups: int
+    """Groups of an image, or of all images if they are merged."""
+    merged: bool
+    """Tiles are numbered through all images, whose number is known."""
 
     @property
     def vectors(self) -> int:
         return self.width // self.lanes
 
+    @property
+    def points(self) -> int:
+        return (self.size + 2) ** 2
 
-def winograd_plan(shape: ConvShape, target) -> WinogradPlan | None:
-    """None where it does not apply or would not pay."""
-    fits = shape.kernel == (3, 3) and shape.strides == shape.dilations == (1, 1) and shape.groups == 1
-    fits = fits and (shape.layout_in, shape.layout_out) == ("nchw", "nchw") and None not in (shape.height, shape.width)
-    if not fits or target.lanes(32) < 8 or POINTS * 4 * shape.channels * shape.filters > LARGEST_FILTER:
-        return None
-    height, width = shape.output_size()
-    if height * width < 256 or shape.channels < 16 or shape.filters < target.lanes(32):
-        return None
-    rows, columns = -(-height // 4), -(-width // 4)
-    segments = -(-columns // min(target.rows, target.lanes(32) - 1))
-    across = -(-columns // segments)
-    down = max(1, target.rows // across) if segments == 1 else 1
+
+def winograd_plan(shape: ConvShape, images: int | None, target: Target) -> WinogradPlan:
+    down, across = _tiles(shape, shape.winograd)
+    total = down * across * (images or 1)
+    groups = max(1, -(-total // target.rows))
     lanes = target.lanes(32)
-    return WinogradPlan(lanes, lanes * target.vectors, across, down, segments, -(-rows // down))
+    return WinogradPlan(lanes, lanes * target.vectors, shape.winograd, down, across, -(-total // groups), groups, images is not None)
 
 
-def winograd_filter_shape(shape, plan) -> tuple:
-    return (-(-shape.filters // plan.width), POINTS, shape.channels, plan.width)
+def _tiles(shape, size):
+    return tuple(-(-extent // size) for extent in shape.output_size())
+
+
+def winograd_size(shape: ConvShape, images: int | None, target: Target | None = None) -> int:
+    """The size of tiles that is worth it for so many images: 2 or 4, or 0 where Winograd's method does not apply or does not pay."""
+    target = target or host()
+    fits = shape.kernel == (3, 3) and shape.strides == shape.dilations == (1, 1) and shape.groups == 1 and not shape.transposed
+    if not fits or None in (shape.height, shape.width) or min(shape.output_size()) < 1 or target.lanes(32) < 8:
+        return 0
+    if shape.channels < target.lanes(32) or shape.filters < target.lanes(32):
+        return 0
+    height, width = shape.output_size()
+    costs = {0: 0.85 * _cost(9, (images or 1) * height * width, shape, target)}
+    for size in (4, 2):
+        down, across = _tiles(shape, size)
+        tiles = down * across * (images or 1)
+        if (size + 2) ** 2 * 4 * shape.channels * shape.filters <= LARGEST_FILTER:
+            transforms = tiles * (shape.channels * WINDOW_COST[size] + shape.filters * TILE_COST[size])
+            costs[size] = _cost((size + 2) ** 2, tiles, shape, target) + transforms
+    return min(costs, key=costs.get)
+
+
+def _cost(points, rows, shape, target):
+    """Of `points` products of rows x channels x filters, in multiply-adds."""
+    size = points * shape.channels * shape.filters
+    return size * rows + (BYTE_COST * 4 * size if 4 * size > target.level2 // 2 else 0)
+
+
+def winograd_filter_shape(shape, target) -> tuple:
+    width = target.lanes(32) * target.vectors
+    return (-(-shape.filters // width), (shape.winograd + 2) ** 2, shape.channels, width)
 
 
 def winograd_windows_shape(shape, plan, images) -> tuple:
     """The scratch buffer that holds the transformed windows."""
-    return (images, plan.groups_down * plan.groups_across, POINTS, shape.channels, -(-plan.tiles // 8) * 8)
+    return (plan.groups if plan.merged else images * plan.groups, plan.points, plan.tiles, shape.channels)
 
 
 class WinogradConvolution:
-    def __init__(self, x, filter, y, windows, shape, plan, epilogue):
-        self.x, self.filter, self.y, self.windows = x, filter, y, windows
-        self.shape, self.plan, self.epilogue = shape, plan, epilogue
+    def __init__(self, x, filter, y, windows, shape, target, epilogue):
+        self.x, self.filter, self.y, self.windows, self.shape, self.epilogue = x, filter, y, windows, shape, epilogue
+        self.images = b.dim(x, 0)
+        self.plan = winograd_plan(shape, self.images if b.known(self.images) else None, target)
         self.height, self.width = shape.output_size()
-        self.kind = b.vector_type(plan.lanes, ir.F32Type.get())
+        self.kind = b.vector_type(self.plan.lanes, ir.F32Type.get())
+        self.side = self.plan.size + 2
 
     def emit(self):
-        plan, shape = self.plan, self.shape
-        images = b.dim(self.x, 0)
-        grid = [images, plan.groups_down, plan.groups_across]
-        count = b.mul(images, plan.groups_down * plan.groups_across)
+        plan = self.plan
+        grid = [1 if plan.merged else self.images, plan.groups]
+        count = b.mul(*grid)
+        panels = -(-self.shape.filters // plan.width)
         b.parallel(count, lambda chunk: self._transform_group(*b.split(chunk, *grid)))
-        panels = -(-shape.filters // plan.width)
-        b.parallel(
-            b.mul(count, panels), lambda chunk: self._multiply_group(*b.split(chunk, images, panels, plan.groups_down, plan.groups_across))
-        )
+        b.parallel(b.mul(count, panels), lambda chunk: self._multiply_group(*b.split(chunk, panels, *grid)))
 
-    def _group(self, down, across):
-        return b.add(b.mul(down, self.plan.groups_across), across)
+    def _each_tile(self, image, group, body):
+        """`body(tile of the group, image, row, column)`; row and column of the output's tile."""
+        plan = self.plan
+        first = b.mul(group, plan.tiles)
+        total = plan.down * plan.across * (self.images if plan.merged else 1)
+        count = plan.tiles if total % plan.tiles == 0 else b.minimum(plan.tiles, b.sub(total, first))
 
-    def _rows_of_group(self, down):
-        rows = -(-self.height // 4)
-        return self.plan.down if rows % self.plan.down == 0 else b.minimum(self.plan.down, b.sub(rows, b.mul(down, self.plan.down)))
+        def one(t):
+            number, down, across = b.split(b.add(first, t), self.images if plan.merged else 1, plan.down, plan.across)
+            body(t, number if plan.merged else image, b.mul(down, plan.size), b.mul(across, plan.size))
+
+        b.loop(0, count, 1, one, rolled=True)
+
+    def _group(self, image, group):
+        return group if self.plan.merged else b.add(b.mul(image, self.plan.groups), group)
 
     # --- B^T d B ------------------------------------------------------------------------------------------------------------------
 
-    def _transform_group(self, image, down, across):
-        left = b.sub(b.mul(across, 4 * self.plan.across), self.shape.pads[1])
-        masks = [self._columns_inside(b.add(left, v * self.plan.lanes)) for v in range(4)]
+    def _transform_group(self, image, group):
+        number = self._group(image, group)
 
-        def row_of_tiles(row):
-            top = b.sub(b.mul(b.add(b.mul(down, self.plan.down), row), 4), self.shape.pads[0])
-            place = (image, self._group(down, across), b.mul(row, self.plan.across))
-            b.loop(0, self.shape.channels, 1, lambda channel: self._transform(place, top, left, channel, masks))
+        def window(t, image, row, column):
+            top, left = b.sub(row, self.shape.pads[0]), b.sub(column, self.shape.pads[1])
+            whole = b.both(_within(top, self.side, self.shape.height), _within(left, self.side, self.shape.width))
+            rows = [_within(b.add(top, i), 1, self.shape.height) for i in range(self.side)]
+            columns = [_within(b.add(left, j), 1, self.shape.width) for j in range(self.side)]
+            every = [True] * self.side
+            place = (number, t, image, top, left)
+            b.when(whole, lambda: self._channels(place, every, every), lambda: self._channels(place, rows, columns))
 
-        b.loop(0, self._rows_of_group(down), 1, row_of_tiles)
+        self._each_tile(image, group, window)
 
-    def _columns_inside(self, column):
-        """The lanes l with 0 <= column + l < width."""
-        lanes = self.plan.lanes
-        kind = b.vector_type(lanes, ir.IntegerType.get_signless(1))
-        before = vector.create_mask(kind, [b.value(b.maximum(b.sub(0, column), 0))])
-        until = vector.create_mask(kind, [b.value(b.maximum(b.sub(self.shape.width, column), 0))])
-        return arith.andi(until, arith.xori(before, b.constant_mask([True] * lanes)))
+    def _channels(self, place, rows, columns):
+        lanes, channels = self.plan.lanes, self.shape.channels
+        whole = channels // lanes * lanes
+        b.loop(0, whole, lanes, lambda channel: self._transform(place, rows, columns, channel, None), rolled=True)
+        if whole < channels:
+            self._transform(place, rows, columns, whole, b.mask_first(channels - whole, lanes))
 
-    def _transform(self, place, top, left, channel, masks):
-        """One channel of a row of tiles: a lane is a tile."""
-        image, group, first = place
-        rows = [_to_points(self._window_row(image, channel, b.add(top, i), left, masks)) for i in range(6)]
-        mask = b.mask_first(self.plan.across, self.plan.lanes)
-        for j in range(6):
-            for i, vec in enumerate(_to_points([row[j] for row in rows])):
-                b.store_vector(vec, self.windows, [image, group, i * 6 + j, channel, first], mask)
+    def _transform(self, place, rows, columns, channel, mask):
+        number, t, image, top, left = place
 
-    def _window_row(self, image, channel, row, left, masks):
-        """Vectors 0 … 5: column j of the windows of all tiles, which are four columns apart."""
-        lanes = self.plan.lanes
-        inside = b.both(b.less(-1, row), b.less(row, self.shape.height))
-        row = b.minimum(b.maximum(row, 0), self.shape.height - 1)
-        parts = []
-        for v in range(4):
-            mask = arith.andi(masks[v], b.broadcast(inside, lanes))
-            parts.append(b.load_vector(self.x, [image, channel, row, b.add(left, v * lanes)], lanes, mask))
-        evens, odds = list(range(0, 2 * lanes, 2)), list(range(1, 2 * lanes, 2))
-        low, high = [[vector.shuffle(x, y, half) for half in (evens, odds)] for x, y in (parts[:2], parts[2:])]
-        first, third = [vector.shuffle(low[0], high[0], half) for half in (evens, odds)]
-        second, fourth = [vector.shuffle(low[1], high[1], half) for half in (evens, odds)]
-        following = [*range(1, lanes), lanes - 1]
-        return [first, second, third, fourth, vector.shuffle(first, first, following), vector.shuffle(second, second, following)]
+        def pixel(i, j):
+            inside = b.both(rows[i], columns[j])
+            if inside is False:
+                return b.zero(self.kind)
+            there = mask if inside is True else _and(b.broadcast(inside, self.plan.lanes), mask)
+            return b.load_vector(self.x, [image, b.add(top, i), b.add(left, j), channel], self.plan.lanes, there)
+
+        lines = [to_points([pixel(i, j) for i in range(self.side)]) for j in range(self.side)]
+        for i in range(self.side):
+            for j, vec in enumerate(to_points([line[i] for line in lines])):
+                b.store_vector(vec, self.windows, [number, i * self.side + j, t, channel], mask)
 
     # --- products and A^T m A -----------------------------------------------------------------------------------------------------
 
-    def _multiply_group(self, image, panel, down, across):
+    def _multiply_group(self, panel, image, group):
         plan = self.plan
-        sums = b.stack((POINTS * plan.tiles, plan.width), ir.F32Type.get())
-        self.stash = b.stack((16 * plan.tiles + plan.lanes, plan.width), ir.F32Type.get())
-        group = self._group(down, across)
+        sums = b.stack((plan.points, plan.tiles, plan.width), ir.F32Type.get())
+        number = self._group(image, group)
 
         def point(e):
             def columns(k):
-                return [b.load_vector(self.filter, [panel, e, k, v * plan.lanes], plan.lanes) for v in range(plan.vectors)]
+                return b.load_streamed(self.filter, [panel, e, k, 0], plan.lanes, plan.vectors)
 
-            accumulators = [b.zero(self.kind)] * (plan.tiles * plan.vectors)
-            result = tile.accumulate(
-                accumulators, plan.tiles, self.shape.channels, lambda k, t: b.load(self.windows, [image, group, e, k, t]), columns
-            )
+            zeros = [b.zero(self.kind)] * (plan.tiles * plan.vectors)
+            result = tile.accumulate(zeros, plan.tiles, self.shape.channels, lambda k, t: b.load(self.windows, [number, e, t, k]), columns)
             for i, vec in enumerate(result):
                 t, v = divmod(i, plan.vectors)
-                b.store_vector(vec, sums, [b.add(b.mul(e, plan.tiles), t), v * plan.lanes])
+                b.store_vector(vec, sums, [e, t, v * plan.lanes])
 
-        b.loop(0, POINTS, 1, point, rolled=True)
-        self._outputs(sums, image, panel, down, across)
+        b.loop(0, plan.points, 1, point, rolled=True)
+        self.stash = b.stack((plan.size, plan.size, plan.lanes), ir.F32Type.get())
+        self._each_tile(image, group, lambda t, image, row, column: b.loop(
+            0, self._filters(panel), plan.lanes, lambda first: self._inverse(sums, t, (image, row, column), panel, first), rolled=True))  # fmt: skip
 
-    def _outputs(self, sums, image, panel, down, across):
-        plan = self.plan
-        pitch = 4 * plan.across
-        b.loop(0, plan.down, 1, lambda row: b.loop(0, plan.across, 1, lambda t: b.loop(
-            0, plan.width, plan.lanes, lambda column: self._inverse(sums, row, t, column, pitch))))  # fmt: skip
-        writer = PlaneWriter(self.stash, self.y, plan, self.epilogue, (self.shape.filters, self.width))
-        top, left = b.mul(down, 4 * plan.down), b.mul(across, pitch)
-        rows = 4 * plan.down if self.height % (4 * plan.down) == 0 else b.minimum(4 * plan.down, b.sub(self.height, top))
-        if pitch == self.width:
-            writer.write((image, 0, panel), 0, b.mul(rows, self.width), b.mul(top, self.width))
-            return
-        columns = pitch if self.width % pitch == 0 else b.minimum(pitch, b.sub(self.width, left))
-        b.loop(0, rows, 1, lambda y: writer.write(
-            (image, 0, panel), b.mul(y, pitch), columns, b.add(b.mul(b.add(top, y), self.width), left)))  # fmt: skip
+    def _filters(self, panel):
+        """Filters of a panel."""
+        width, filters = self.plan.width, self.shape.filters
+        return width if filters % width == 0 else b.minimum(width, b.sub(filters, b.mul(panel, width)))
 
-    def _inverse(self, sums, row, t, column, pitch):
-        """One tile, one vector of filters: 36 sums to 16 pixels of the stash."""
-        plan = self.plan
-        number = b.add(b.mul(row, plan.across), t)
-        points = [[b.load_vector(sums, [b.add((i * 6 + j) * plan.tiles, number), column], plan.lanes) for i in range(6)] for j in range(6)]
-        rows = [_from_points(line) for line in points]
-        for i in range(4):
-            for j, vec in enumerate(_from_points([line[i] for line in rows])):
-                pixel = b.add(b.mul(b.add(b.mul(row, 4), i), pitch), b.add(b.mul(t, 4), j))
-                b.store_vector(vec, self.stash, [pixel, column])
+    def _inverse(self, sums, t, place, panel, first):
+        """One tile, one vector of filters."""
+        plan, side = self.plan, self.side
+        lines = [from_points([b.load_vector(sums, [i * side + j, t, first], plan.lanes) for i in range(side)]) for j in range(side)]
+        for i in range(plan.size):
+            for j, vec in enumerate(from_points([line[i] for line in lines])):
+                b.store_vector(vec, self.stash, [i, j, 0])
+        image, row, column = place
+        filter = b.add(b.mul(panel, plan.width), first)
+        exact = self.shape.filters % plan.lanes == 0
+        mask = None if exact else b.mask_first(b.sub(self.shape.filters, filter), plan.lanes)
 
+        def store(i, j):
+            at = (image, b.add(row, i), b.add(column, j), filter)
+            finish(b.load_vector(self.stash, [i, j, 0], plan.lanes), Place(at, 3, plan.lanes, mask), self.y, at, self.epilogue)
 
-def _to_points(d):
-    """B^T d for six vectors."""
-    even, odd = _times(-4, d[2], d[4]), _times(-4, d[1], d[3])
-    outer, inner = b.minus(d[4], d[2]), b.minus(d[3], d[1])
-    return [
-        _times(4, d[0], _times(-5, d[2], d[4])),
-        b.plus(even, odd),
-        b.minus(even, odd),
-        _times(2, inner, outer),
-        _times(-2, inner, outer),
-        _times(4, d[1], _times(-5, d[3], d[5])),
-    ]
+        rows, columns = self._extent(self.height, row), self._extent(self.width, column)
+        b.loop(0, rows, 1, lambda i: b.loop(0, columns, 1, lambda j: store(i, j), rolled=True), rolled=True)
+
+    def _extent(self, size, start):
+        """Outputs of a tile along one axis."""
+        return self.plan.size if size % self.plan.size == 0 else b.minimum(self.plan.size, b.sub(size, start))
 
 
-def _from_points(m):
-    """A^T m for six vectors: four vectors."""
-    near, near_odd = b.plus(m[1], m[2]), b.minus(m[1], m[2])
-    far, far_odd = b.plus(m[3], m[4]), b.minus(m[3], m[4])
-    return [b.plus(m[0], b.plus(near, far)), _times(2, far_odd, near_odd), _times(4, far, near), b.plus(_times(8, far_odd, near_odd), m[5])]
+def _within(start, length, size):
+    """0 <= start and start + length <= size."""
+    return b.both(b.less(-1, start), b.less(b.add(start, length - 1), size))
 
 
-def _times(factor, x, total):
-    return b.multiply_add(b.splat(x.type, float(factor)), x, total)
+def _and(mask, other):
+    return mask if other is None else arith.andi(mask, other)
 
 
-def emit_winograd_filter(filter, packed, shape):
+def emit_winograd_filter(filter, packed):
     """packed[panel][point][channel][filter] = G g G^T, zeros after the last filter."""
-    panels, _, channels, width = ir.MemRefType(packed.type).shape
+    filters = ir.MemRefType(filter.type).shape[0]
+    panels, points, channels, width = ir.MemRefType(packed.type).shape
+    side = int(points**0.5)
     scalar = ir.F32Type.get()
 
     def transform(rows):
-        """G times a list of three scalars, each one of six."""
-        return [_combine(factors, rows) for factors in FILTER]
+        """G times a list of three scalars."""
+        return [_combine(factors, rows) for factors in FILTER[side - 2]]
 
     def chunk(index):
         panel, channel = b.split(index, panels, channels)
 
         def one(j):
             number = b.add(b.mul(panel, width), j)
-            known = shape.filters % width == 0
-            there = True if known else b.less(number, shape.filters)
-            source = number if known else b.minimum(number, shape.filters - 1)
+            there = True if filters % width == 0 else b.less(number, filters)
+            source = number if there is True else b.minimum(number, filters - 1)
             taps = [[b.load(filter, [source, channel, ky, kx]) for ky in range(3)] for kx in range(3)]
             half = [transform(column) for column in taps]
-            for i in range(6):
+            for i in range(side):
                 for k, value in enumerate(transform([half[kx][i] for kx in range(3)])):
-                    if not known:
+                    if there is not True:
                         value = arith.select(there, value, b.zero(scalar))
-                    b.store(value, packed, [panel, i * 6 + k, channel, j])
+                    b.store(value, packed, [panel, i * side + k, channel, j])
 
         b.loop(0, width, 1, one)
 
@@ -253,6 +266,6 @@ def _combine(factors, values):
     total = None
     for factor, value in zip(factors, values):
         if factor:
-            term = arith.mulf(value, arith.constant(value.type, float(factor)))
+            term = value if factor == 1 else arith.mulf(value, arith.constant(value.type, float(factor)))
             total = term if total is None else arith.addf(total, term)
     return total

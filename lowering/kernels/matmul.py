@@ -218,7 +218,7 @@ class _Product:
         if self.shape.b == "packed":
             lead = self.batch if ir.MemRefType(self.b.type).rank > 3 else []
             return lambda step: [
-                self._widened(b.load_vector(self.b, [*lead, index, b.add(k, step), v * plan.lanes], plan.lanes)) for v in range(vectors)
+                self._widened(vec) for vec in b.load_streamed(self.b, [*lead, index, b.add(k, step), 0], plan.lanes, vectors)
             ]
         return lambda step: [
             self._widened(b.load_vector(self.b, [*self.batch, b.add(k, step), b.add(column, v * plan.lanes)], plan.lanes, masks[v]))

@@ -27,6 +27,7 @@ class Place:
         """
         if self.pixels:
             return self._of_pixels(buffer, list(axes))
+        buffer, axes = without_last_ones(buffer, list(axes), self.axis)
         indices = [0 if axis is None else self.indices[axis] for axis in axes]
         if self.axis not in axes:
             return b.broadcast(b.load(buffer, indices), self.lanes)
@@ -63,6 +64,33 @@ class Place:
             at[position] = b.minimum(b.add(at[position], lane), last)
             result = vector.insert(b.load(buffer, at), result, dynamic_position=[], static_position=[lane])
         return result
+
+
+@dataclass(frozen=True)
+class RowPlace(Place):
+    """A place (row, filter) of an NHWC output whose axes 0 to 2 are one; `size` is (height, width)."""
+
+    size: tuple = ()
+
+    def operand(self, buffer, axes):
+        axes, rank = list(axes), len(axes)
+        flat = Place(self.indices, 1, self.lanes, self.mask)
+        if axes[-4:] == [0, 1, 2, 3]:
+            return flat.operand(b.collapse(buffer, [[0, 1, 2], [3]]), [0, 1])
+        if axes[-1:] == [3] and set(axes[:-1]) <= {None}:
+            return flat.operand(buffer, [None] * (rank - 1) + [1])
+        image, row, column = b.split(self.indices[0], None, *self.size)
+        return Place((image, row, column, self.indices[1]), 3, self.lanes, self.mask).operand(buffer, axes)
+
+
+def without_last_ones(buffer, axes, axis):
+    """The buffer without its last axes of size 1, where what comes before them is the axis that the lanes follow."""
+    last = max(0, len(axes) - 1)
+    while last > 0 and axes[last] is None:
+        last -= 1
+    if last == len(axes) - 1 or not axes or axes[last] != axis:
+        return buffer, axes
+    return b.collapse(buffer, [[i] for i in range(last)] + [list(range(last, len(axes)))]), axes[: last + 1]
 
 
 def finish(vec, place: Place, buffer, indices, epilogue):

@@ -1,8 +1,8 @@
-"""Maximum over windows of a plane, f32, without a padded copy.
+"""Maximum over windows, f32, without a padded copy.
 
-A chunk is one plane. For each row of the output the rows of its windows are first joined, column by column, into one row on the stack with
+NHWC: lanes are channels; a tap outside of the image reads the nearest pixel inside, which is in the same window. NCHW: a chunk is one plane. For each row of the output the rows of its windows are first joined, column by column, into one row on the stack with
 -infinity at both ends; then each vector of outputs is the maximum of as many vectors of that row as the window is wide. Rows outside of the
-image are replaced by the nearest one inside, which is in the same window.
+image are replaced by the nearest one inside.
 """
 
 import math
@@ -28,17 +28,55 @@ class PoolShape:
     strides: tuple[int, int]
     pads: tuple[int, int, int, int]
 
-    def has_kernel(self, rows: int, columns: int) -> bool:
-        """Whether `emit_max_pool` computes so many rows and columns: each window holds a pixel, and a row fits the stack."""
+    def covers(self, rows: int, columns: int) -> bool:
+        """Whether each window of so many rows and columns of outputs holds a pixel."""
         inside = all((out - 1) * step - pad < size for out, step, pad, size in
                      zip((rows, columns), self.strides, self.pads, (self.height, self.width)))  # fmt: skip
-        reach = all(pad < size for pad, size in zip(self.pads, self.kernel * 2))
-        return inside and reach and self.strides[1] <= 2 and self.kernel[1] <= 16 and 2 * columns + self.width < WIDEST
+        return inside and all(pad < size for pad, size in zip(self.pads, self.kernel * 2))
+
+    def has_kernel(self, rows: int, columns: int) -> bool:
+        """Whether `emit_max_pool` computes so many rows and columns in NCHW: a row fits the stack."""
+        return self.covers(rows, columns) and self.strides[1] <= 2 and self.kernel[1] <= 16 and 2 * columns + self.width < WIDEST
 
 
-def emit_max_pool(x, y, shape: PoolShape, target: Target | None = None):
-    """Emit y = max_pool(x) for x and y [n, c, h, w]."""
-    _MaxPool(x, y, shape, (target or host()).lanes(32)).emit()
+def emit_max_pool(x, y, shape: PoolShape, target: Target | None = None, layout: str = "nchw"):
+    """Emit y = max_pool(x) for x and y [n, c, h, w], or [n, h, w, c] with the layout `"nhwc"`."""
+    kind = _ChannelsLast if layout == "nhwc" else _MaxPool
+    kind(x, y, shape, (target or host()).lanes(32)).emit()
+
+
+class _ChannelsLast:
+    def __init__(self, x, y, shape, lanes):
+        self.x, self.y, self.shape, self.lanes = x, y, shape, lanes
+        self.size = b.dim(x, 1), b.dim(x, 2)
+
+    def emit(self):
+        images, rows = b.dim(self.y, 0), b.dim(self.y, 1)
+        b.parallel(b.mul(images, rows), lambda chunk: self._row(*b.split(chunk, images, rows)))
+
+    def _row(self, image, y):
+        rows = self._taps(0, y)
+        channels = b.dim(self.x, 3)
+        whole = b.sub(channels, b.rem(channels, self.lanes))
+
+        def pixel(x):
+            taps = [(row, column) for column in self._taps(1, x) for row in rows]
+
+            def channel(at, mask):
+                vec = _largest(b.load_vector(self.x, [image, *tap, at], self.lanes, mask) for tap in taps)
+                b.store_vector(vec, self.y, [image, y, x, at], mask)
+
+            b.loop(0, whole, self.lanes, lambda at: channel(at, None), rolled=True)
+            rest = b.sub(channels, whole)
+            b.when(b.less(0, rest), lambda: channel(whole, b.mask_first(rest, self.lanes)))
+
+        b.loop(0, b.dim(self.y, 2), 1, pixel)
+
+    def _taps(self, axis, position):
+        """The pixels of a window along one axis, the nearest inside for those outside."""
+        first = b.sub(b.mul(position, self.shape.strides[axis]), self.shape.pads[axis])
+        last = b.sub(self.size[axis], 1)
+        return [b.minimum(b.maximum(b.add(first, tap), 0), last) for tap in range(self.shape.kernel[axis])]
 
 
 class _MaxPool:

@@ -24,10 +24,25 @@ class MatmulShape:
 
 
 @dataclass(frozen=True)
+class Axis:
+    """One spatial axis: output o under tap j reads the input at o * stride + start + j * spacing, times the filter's element first + j * step.
+
+    `taps` counts the taps; `spacing` is positive, `step` need not be.
+    """
+
+    stride: int
+    taps: int
+    start: int
+    spacing: int
+    first: int = 0
+    step: int = 1
+
+
+@dataclass(frozen=True)
 class ConvShape:
     """A 2-d convolution; `height` and `width` are the input's, None where known only at run time.
 
-    `pads` is (top, left, bottom, right). `layout_in` and `layout_out` are `"nchw"` or `"blocked"`, [n, c / lanes, h, w, lanes].
+    `pads` is (top, left, bottom, right). `layout_in` and `layout_out` are `"nchw"` or `"nhwc"`.
     """
 
     channels: int
@@ -41,12 +56,31 @@ class ConvShape:
     groups: int = 1
     layout_in: str = "nchw"
     layout_out: str = "nchw"
-    winograd: bool = False
-    """Winograd's method may be used: faster and less exact, see conv_winograd.py."""
+    winograd: int = 0
+    """Size of the output's tiles in Winograd's method, 2 or 4; 0 is the plain sum. See conv_winograd.py."""
+    transposed: bool = False
+    """The transpose of a convolution, from its output to its input: `strides` spread the input out, `pads` cut off the output."""
 
     @property
     def depthwise(self) -> bool:
         return self.groups == self.channels == self.filters
+
+    @property
+    def pointwise(self) -> bool:
+        """A product over the channels of each pixel."""
+        return self.groups == 1 and self.kernel == self.strides == (1, 1) and not any(self.pads) and not self.transposed
+
+    @property
+    def per_group(self) -> int:
+        """Filters of a group."""
+        return self.filters // self.groups
+
+    @property
+    def layouts(self) -> tuple[str, str]:
+        return self.layout_in, self.layout_out
+
+    def axes(self) -> tuple[Axis, Axis]:
+        return tuple(Axis(s, k, -p, d) for s, k, p, d in zip(self.strides, self.kernel, self.pads, self.dilations))
 
     def output_size(self) -> tuple[int | None, int | None]:
         """Height and width of the output."""
@@ -56,4 +90,6 @@ class ConvShape:
         if size is None:
             return None
         span = self.dilations[axis] * (self.kernel[axis] - 1) + 1
+        if self.transposed:
+            return (size - 1) * self.strides[axis] + span - self.pads[axis] - self.pads[axis + 2]
         return (size + self.pads[axis] + self.pads[axis + 2] - span) // self.strides[axis] + 1

@@ -178,7 +178,7 @@ class Converter:
         operands = [None if v is None else self.tensors[v] for v in op.operands]
         attributes = self.analysis.attributes_of(op)
         results = tuple(self.analysis.tensor(r) for r in operation.results)
-        lowered = LOWERINGS[op.declaration](self.build, LoweredOp(op.declaration, op.declaration.named_operands(operands), attributes, results))
+        lowered = LOWERINGS[op.declaration](self.build, LoweredOp(op.declaration, op.declaration.named_operands(operands), attributes, results, operation))
         constant = all(x is None or x.constant for x in operands) and not op.sizes
         literal = attributes["value"] if op.declaration.opname == "constant" else None
         for old, new in zip(operation.results, lowered if isinstance(lowered, (tuple, list)) else (lowered,)):

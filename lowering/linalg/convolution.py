@@ -83,6 +83,8 @@ def _with_bias(build, y: ir.Value, bias: TensorValue | None, result: TensorType,
 @lowers(om.ConvTranspose)
 def conv_transpose(build, op):
     """A convolution with stride 1 of x spread out by the stride, with the kernel reversed and its channels swapped."""
+    if convolution_kernel.takes(op):
+        return convolution_kernel.kernel_conv(build, op)
     wide, result = compute_dtype(op.result.dtype), op.result.with_dtype(compute_dtype(op.result.dtype))
     x, weight = converted(build, op.x, wide), converted(build, op.weight, wide)
     rank, kernel = len(op.stride), weight.shape[2:]

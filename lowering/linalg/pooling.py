@@ -14,6 +14,7 @@ from ...dialect.ops import pooling as om
 from ...dialect.shapes import TensorType
 from ..kernels.pool import PoolShape
 from .builder import compute_dtype, PARALLEL, REDUCTION
+from .layouts import channels_first, channels_last, comes_in_nhwc, goes_on_in_nhwc, last_axes
 from .reduction import converted
 from .registry import lowers, TensorValue
 from .scalar import cast, Scalar
@@ -35,29 +36,41 @@ def pool_shape(op) -> PoolShape:
 
 
 def has_kernel(op) -> bool:
-    """Whether the kernel computes a max_pool: planes of known size in f32, neighbouring taps."""
+    """Whether a kernel computes a max_pool: planes of known size in f32, neighbouring taps."""
     known = op.x.rank == 4 and len(op.kernel_size) == 2 and all(isinstance(s, int) and s > 0 for s in (*op.x.shape[2:], *op.result.shape[2:]))
-    return known and op.x.dtype == dtypes.float32 and set(op.dilation) == {1} and pool_shape(op).has_kernel(*op.result.shape[2:])
+    if not known or op.x.dtype != dtypes.float32 or set(op.dilation) != {1}:
+        return False
+    shape, size = pool_shape(op), op.result.shape[2:]
+    return shape.has_kernel(*size) or in_nhwc(op) and shape.covers(*size)
+
+
+def in_nhwc(op) -> bool:
+    return comes_in_nhwc(op.operation) or goes_on_in_nhwc(op.operation)
 
 
 def kernel_max_pool(build, op) -> ir.Value:
     """Iteration space (n, c, h, w, ky, kx); where a tap lies outside of the image, the nearest pixel is read, which is in the window too."""
     scalar, shape = Scalar(build, op.x.dtype), pool_shape(op)
     dims = [ir.AffineExpr.get_dim(i) for i in range(6)]
+    nhwc = in_nhwc(op)
+    x = channels_last(build, op.x) if nhwc else op.x
+    order = last_axes(4) if nhwc else [0, 1, 2, 3]
 
     def body(_, best):
         n, channel, *places = (linalg.IndexOp(i).result for i in range(6))
-        at = []
+        at = [n, channel]
         for axis in range(2):
             start = arith.MulIOp(places[axis], build.const_index(shape.strides[axis])).result
             place = arith.SubIOp(arith.AddIOp(start, places[2 + axis]).result, build.const_index(shape.pads[axis])).result
             inside = arith.MaxSIOp(place, build.const_index(0)).result
             at.append(arith.MinSIOp(inside, build.const_index(op.x.shape[2 + axis] - 1)).result)
-        return scalar.maximum(build.read(op.x, [n, channel, *at]), best)
+        return scalar.maximum(build.read(x, [at[axis] for axis in order]), best)
     extents = build.empty(TensorType(shape.kernel, op.x.dtype))
-    kernel = {"name": "max_pool", "kernel": shape.kernel, "strides": shape.strides, "pads": shape.pads}
-    return build.generic([extents], [ir.AffineMap.get(6, 0, dims[4:])], op.result, body, init=build.filled(op.result, scalar.lowest()),
-                         output_map=ir.AffineMap.get(6, 0, dims[:4]), iterators=[PARALLEL] * 4 + [REDUCTION] * 2, kernel=kernel)
+    result = op.result.with_shape(op.result.shape[axis] for axis in order)
+    kernel = {"name": "max_pool", "kernel": shape.kernel, "strides": shape.strides, "pads": shape.pads, "layout": "nhwc" if nhwc else "nchw"}
+    y = build.generic([extents], [ir.AffineMap.get(6, 0, dims[4:])], result, body, init=build.filled(result, scalar.lowest()),
+                      output_map=ir.AffineMap.get(6, 0, [dims[axis] for axis in order]), iterators=[PARALLEL] * 4 + [REDUCTION] * 2, kernel=kernel)
+    return channels_first(build, TensorValue(y, result)).value if nhwc else y
 
 
 @lowers(om.MaxPoolWithIndices)

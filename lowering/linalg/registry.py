@@ -45,10 +45,11 @@ class TensorValue:
 
 
 class LoweredOp:
-    """The op being lowered, its fields as attributes."""
+    """The op being lowered, its fields as attributes; `operation` is what it is in the function that is being rebuilt."""
 
-    def __init__(self, declaration: type[Op], operands: Mapping[str, Any], attributes: Mapping[str, Any], results: tuple[TensorType, ...]):
-        self.declaration = declaration
+    def __init__(self, declaration: type[Op], operands: Mapping[str, Any], attributes: Mapping[str, Any], results: tuple[TensorType, ...],
+                 operation: ir.Operation | None = None):
+        self.declaration, self.operation = declaration, operation
         self.results = results
         self.__dict__.update(operands)
         self.__dict__.update(attributes)

@@ -149,23 +149,25 @@ def vectorize(body: ir.Block, arguments: list[ir.Value], lanes: int) -> ir.Value
 
 @kernel("conv2d")
 def conv2d(op: Structured) -> bool:
-    """A convolution whose body reads x; the filter packed, or as it is stored."""
+    """A convolution whose body reads x; operands are the extents of the window, the filter and perhaps a scratch buffer."""
     x, y = captured_memref(op), op.operands[-1]
     if x is None or not is_contiguous(x) or not is_contiguous(y):
         return False
     shape = conv_shape(op, ir.MemRefType(x.type))
-    source = op.operands[1] if op.inputs > 1 else op.operands[0]
-    emit_conv(x, source, y, shape, epilogue_function(op.epilogue), scratch=op.operands[2] if op.inputs > 2 else None)
+    emit_conv(x, op.operands[1], y, shape, epilogue_function(op.epilogue), scratch=op.operands[2] if op.inputs > 2 else None)
     return True
 
 
 def conv_shape(op: Structured, x: ir.MemRefType) -> ConvShape:
     """The kernel's description of a conv2d op."""
     ints = lambda name: tuple(ir.DenseI64ArrayAttr(op.kernel[name]))
-    height, width = (None if x.is_dynamic_dim(a) else x.get_dim_size(a) for a in (2, 3))
-    filters = ir.MemRefType(op.operands[-1].type).get_dim_size(1)
-    return ConvShape(x.get_dim_size(1), filters, height, width, ints("kernel"), ints("strides"), ints("pads"), ints("dilations"),
-                     ir.IntegerAttr(op.kernel["groups"]).value, winograd=ir.BoolAttr(op.kernel["winograd"]).value)
+    layout_in, layout_out = (ir.StringAttr(op.kernel[name]).value for name in ("layout_in", "layout_out"))
+    places = {"nchw": (1, 2, 3), "nhwc": (3, 1, 2)}
+    channels, height, width = (None if x.is_dynamic_dim(a) else x.get_dim_size(a) for a in places[layout_in])
+    filters = ir.MemRefType(op.operands[-1].type).get_dim_size(places[layout_out][0])
+    return ConvShape(channels, filters, height, width, ints("kernel"), ints("strides"), ints("pads"), ints("dilations"),
+                     ir.IntegerAttr(op.kernel["groups"]).value, layout_in, layout_out, ir.IntegerAttr(op.kernel["winograd"]).value,
+                     ir.BoolAttr(op.kernel["transposed"]).value)
 
 
 @kernel("pack_filter")
@@ -174,13 +176,7 @@ def pack_filter(op: Structured) -> bool:
     source = captured_memref(op)
     if source is None:
         return False
-    number = lambda name: ir.IntegerAttr(op.kernel[name]).value
-    winograd = "size" in op.kernel
-    size = tuple(ir.DenseI64ArrayAttr(op.kernel["size"])) if winograd else (None, None)
-    pads = tuple(ir.DenseI64ArrayAttr(op.kernel["pads"])) if winograd else (1, 1, 1, 1)
-    kernel = tuple(ir.DenseI64ArrayAttr(op.kernel["kernel"]))
-    shape = ConvShape(number("channels"), number("filters"), *size, kernel, groups=number("groups"), pads=pads, winograd=winograd)
-    emit_pack_filter(source, op.operands[-1], shape)
+    emit_pack_filter(source, op.operands[-1], ir.StringAttr(op.kernel["strategy"]).value, ir.BoolAttr(op.kernel["transposed"]).value)
     return True
 
 
@@ -191,5 +187,7 @@ def max_pool(op: Structured) -> bool:
     if x is None or op.epilogue is not None or not _unit_stride(x) or not _unit_stride(y):
         return False
     ints = lambda name: tuple(ir.DenseI64ArrayAttr(op.kernel[name]))
-    emit_max_pool(x, y, PoolShape(*ir.MemRefType(x.type).shape[2:], ints("kernel"), ints("strides"), ints("pads")))
+    layout = ir.StringAttr(op.kernel["layout"]).value
+    size = ir.MemRefType(x.type).shape[1:3] if layout == "nhwc" else ir.MemRefType(x.type).shape[2:]
+    emit_max_pool(x, y, PoolShape(*size, ints("kernel"), ints("strides"), ints("pads")), layout=layout)
     return True

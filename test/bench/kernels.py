@@ -1,7 +1,7 @@
 """GFLOP/s of the generated kernels and of onnxruntime, on one thread: `python test/bench/kernels.py [word of a case's name …]`.
 
 Both run in this process, in turns, and the medians are compared, so that noise of the machine hits both. Filters and B are packed before
-(onnxruntime packs them too). NCHW in and out, as onnxruntime's graphs; `blocked` cases keep our blocked layout at both ends.
+(onnxruntime packs them too). NCHW in and out, as onnxruntime's graphs; `nhwc` cases keep that layout at both ends.
 """
 
 import sys
@@ -23,6 +23,7 @@ from onemlir.lowering.kernels import (
     packed_filter_shape,
     packed_shape,
     scratch_shape,
+    winograd_size,
 )
 from onemlir.lowering.kernels.standalone import aligned, compile_kernel
 from onnx import TensorProto, helper, numpy_helper
@@ -119,17 +120,18 @@ def product(m, k, n, target, dynamic=False):
 
 def convolution(shape, target):
     x, w = data(1, shape.channels, shape.height, shape.width), data(shape.filters, shape.channels // shape.groups, *shape.kernel)
-    lanes = target.lanes(32)
     y = aligned((1, shape.filters, *shape.output_size()), fill=np.nan)
     packed_sizes = f32_shape(packed_filter_shape, shape, target)
     packed = w.reshape(w.shape[0], -1) if packed_sizes is None else aligned(packed_sizes)
     if packed_sizes:
-        pack = compile_kernel(lambda f, p: emit_pack_filter(f, p, shape, target), (w.shape, "float32"), (packed.shape, "float32"))
+        pack = compile_kernel(lambda f, p: emit_pack_filter(f, p, conv_strategy(shape, target)), (w.shape, "float32"), (packed.shape, "float32"))
         pack(w, packed)
     given, result = x, y
-    if shape.layout_in == "blocked":
-        given = np.ascontiguousarray(x.reshape(1, -1, lanes, *x.shape[2:]).transpose(0, 1, 3, 4, 2))
-        result = aligned((1, shape.filters // lanes, *shape.output_size(), lanes), fill=np.nan)
+    if shape.layout_in == "nhwc":
+        given = data(1, shape.height, shape.width, shape.channels)
+        given[...] = x.transpose(0, 2, 3, 1)
+    if shape.layout_out == "nhwc":
+        result = aligned((1, *shape.output_size(), shape.filters), fill=np.nan)
     scratch = aligned(scratch_shape(shape, 1, target) or (1,))
     arrays = (given, packed, scratch, result)
     kernel = compile_kernel(
@@ -138,7 +140,7 @@ def convolution(shape, target):
     node = helper.make_node("Conv", ["x", "w"], ["y"], strides=shape.strides, pads=shape.pads, group=shape.groups)
 
     def check(want):
-        got = result.transpose(0, 1, 4, 2, 3).reshape(y.shape) if shape.layout_in == "blocked" else y
+        got = result.transpose(0, 3, 1, 2) if shape.layout_out == "nhwc" else y
         return error(got, want)
 
     flops = 2.0 * y.size * w[0].size
@@ -177,12 +179,11 @@ def cases(target):
         yield name + " dynamic m", lambda sizes=sizes: product(*sizes, target, dynamic=True)
     for name, shape in CONVOLUTIONS.items():
         yield name, lambda shape=shape: convolution(shape, target)
-        if shape.channels % target.lanes(32) == 0 and shape.filters % target.lanes(32) == 0:
-            blocked = replace(shape, layout_in="blocked", layout_out="blocked")
-            yield name + " blocked", lambda shape=blocked: convolution(shape, target)
-        fast = replace(shape, winograd=True)
-        if conv_strategy(fast, target) == "winograd":
-            yield name + " winograd", lambda shape=fast: convolution(shape, target)
+        last = replace(shape, layout_in="nhwc" if shape.channels > 3 else "nchw", layout_out="nhwc")
+        yield name + " nhwc", lambda shape=last: convolution(shape, target)
+        for size in (2, 4):
+            if winograd_size(last, 1, target):
+                yield f"{name} nhwc winograd {size}", lambda shape=replace(last, winograd=size): convolution(shape, target)
 
 
 def main():

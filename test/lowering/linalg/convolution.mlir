@@ -5,14 +5,14 @@
 // CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d1, d3, d4)>
 // CHECK-DAG: #[[Y:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2)>
 // CHECK-DAG: #[[B:.*]] = affine_map<(d0, d1, d2) -> (d1)>
-// CHECK: %[[P:.*]] = tensor.insert_slice %arg0 into %{{.*}}[0, 0, 2] [1, 3, 11] [1, 1, 1] : tensor<1x3x11xf32> into tensor<1x3x14xf32>
+// CHECK: %[[P:.*]] = tensor.insert_slice %arg0 into %{{.*}}[0, 0, 2] [1, 3, 11] [1, 1, 1] : tensor<1x3x11xf64> into tensor<1x3x14xf64>
 // CHECK: %[[S:.*]] = linalg.generic {indexing_maps = [#[[X]], #[[W]], #[[Y]]], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
 // CHECK-SAME: ins(%[[P]], %arg1
 // CHECK-SAME: om.kernel = {dilations = array<i64: 3>, groups = 1 : i64, name = "conv", padding = array<i64: 2, 1>, strides = array<i64: 2>}
 // CHECK: linalg.generic {indexing_maps = [#{{.*}}, #[[B]], #{{.*}}], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[S]], %arg2
-func.func @main(%x: tensor<1x3x11xf32>, %w: tensor<4x3x3xf32>, %b: tensor<4xf32>) -> tensor<1x4x4xf32> {
-  %y = "om.conv"(%x, %w, %b) {dilation = array<i64: 3>, groups = 1 : i64, padding = array<i64: 2, 1>, stride = array<i64: 2>} : (tensor<1x3x11xf32>, tensor<4x3x3xf32>, tensor<4xf32>) -> tensor<1x4x4xf32>
-  return %y : tensor<1x4x4xf32>
+func.func @main(%x: tensor<1x3x11xf64>, %w: tensor<4x3x3xf64>, %b: tensor<4xf64>) -> tensor<1x4x4xf64> {
+  %y = "om.conv"(%x, %w, %b) {dilation = array<i64: 3>, groups = 1 : i64, padding = array<i64: 2, 1>, stride = array<i64: 2>} : (tensor<1x3x11xf64>, tensor<4x3x3xf64>, tensor<4xf64>) -> tensor<1x4x4xf64>
+  return %y : tensor<1x4x4xf64>
 }
 
 // -----
@@ -24,10 +24,10 @@ func.func @main(%x: tensor<1x3x11xf32>, %w: tensor<4x3x3xf32>, %b: tensor<4xf32>
 // CHECK: tensor.expand_shape %arg1 {{\[\[}}0, 1], [2], [3]{{\]}} output_shape [2, 3, 2, 3]
 // CHECK: linalg.generic {indexing_maps = [#[[X]], #[[W]]
 // CHECK-SAME: groups = 2 : i64
-// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3]{{\]}} : tensor<1x2x3x7xf32> into tensor<1x6x7xf32>
-func.func @main(%x: tensor<1x4x9xf32>, %w: tensor<6x2x3xf32>) -> tensor<1x6x7xf32> {
-  %y = "om.conv"(%x, %w) {dilation = array<i64: 1>, groups = 2 : i64, padding = array<i64: 0, 0>, stride = array<i64: 1>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<1x4x9xf32>, tensor<6x2x3xf32>) -> tensor<1x6x7xf32>
-  return %y : tensor<1x6x7xf32>
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3]{{\]}} : tensor<1x2x3x7xf64> into tensor<1x6x7xf64>
+func.func @main(%x: tensor<1x4x9xf64>, %w: tensor<6x2x3xf64>) -> tensor<1x6x7xf64> {
+  %y = "om.conv"(%x, %w) {dilation = array<i64: 1>, groups = 2 : i64, padding = array<i64: 0, 0>, stride = array<i64: 1>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<1x4x9xf64>, tensor<6x2x3xf64>) -> tensor<1x6x7xf64>
+  return %y : tensor<1x6x7xf64>
 }
 
 // -----

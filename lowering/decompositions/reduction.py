@@ -3,16 +3,22 @@ from __future__ import annotations
 
 import math
 
+from mlir import ir
+
 from ...dialect.ops import reduction as om
 from .precision import count_of, number, rounded_once
 from .registry import decomposes
 
+MAY_BE_EMPTY = "om.may_be_empty"
+
 
 def largest(ops, x, axes):
-    """The maximum over axes, which stay with size 1; -inf where they are empty, which the op refuses."""
+    """The maximum over axes, which stay with size 1; -inf where they are empty: `om.may_be_empty` lifts the op's refusal."""
     if any(isinstance(x.shape[a], int) and x.shape[a] == 0 for a in axes):
         return x.builder.full(-math.inf, tuple(1 if i in axes else size for i, size in enumerate(x.shape)), x.dtype)
-    return ops.max(x, axis=axes, keepdims=True)
+    result = ops.max(x, axis=axes, keepdims=True)
+    result.value.owner.operation.attributes[MAY_BE_EMPTY] = ir.UnitAttr.get()
+    return result
 
 
 @decomposes(om.Mean)

@@ -9,6 +9,7 @@ from mlir.dialects import arith, linalg
 from ...dialect import dtypes
 from ...dialect.ops import reduction as om
 from ...dialect.symbolic import less_equal
+from ..decompositions.reduction import MAY_BE_EMPTY
 from .builder import compute_dtype, PARALLEL, REDUCTION
 from .registry import lowers, TensorValue
 from .scalar import cast, Scalar
@@ -40,7 +41,8 @@ def sum_(build, op):
 
 @lowers(om.Max)
 def max_(build, op):
-    refuse_empty(build, "max", op.x, op.axis)
+    if MAY_BE_EMPTY not in op.operation.attributes:
+        refuse_empty(build, "max", op.x, op.axis)
     return fold(build, op, "lowest", "maximum")
 
 

@@ -11,8 +11,9 @@ from ...errors import FormatError, UnsupportedOpError
 from ..ops.declared import declared as om
 from ..tensor import Tensor
 from .recorder import NeedsConstant
+from .registry import reader_of
 from .tensors import array_of, attribute_value, dtype_name, element_dtype
-from .values import FOLDED, Sequence, Value
+from .values import as_value, FOLDED, Sequence, Value
 
 
 STEPS = 1 << 14  # parts of a tensor or steps of a loop that are written out, at most
@@ -23,10 +24,10 @@ class OnnxNode:
 
     def __init__(self, graph, proto: onnx.NodeProto, version: int, inputs: list[Value | None]):
         self.graph, self.proto, self.version, self.inputs = graph, proto, version, inputs
+        self.op_type = proto.op_type
         self.attributes = {a.name: a for a in proto.attribute}
         self.output_count = len(proto.output)
 
-    op_type = property(lambda self: self.proto.op_type)
     domain = property(lambda self: self.proto.domain)
     recorder = property(lambda self: self.graph.recorder)
 
@@ -40,6 +41,16 @@ class OnnxNode:
     def needs_size(self, number: int, text: str):
         """NeedsConstant for a symbolic size of an input on which the structure depends."""
         raise NeedsConstant(text, self.value(number).depends, symbolic=True)
+
+    def read_as(self, op_type: str, *inputs, version: int | None = None, **attributes):
+        """What an operator of ai.onnx gives for other inputs (tensors, values, None) with the attributes of this node, of which some are
+        replaced (None: left out)."""
+        version = onnx.defs.onnx_opset_version() if version is None else version
+        node = OnnxNode(self.graph, self.proto, version, [None if x is None else as_value(x) for x in inputs])
+        node.op_type = op_type
+        node.attributes = {n: a for n, a in node.attributes.items() if n not in attributes}
+        node.attributes |= {n: onnx.helper.make_attribute(n, v) for n, v in attributes.items() if v is not None}
+        return reader_of("", op_type, version)(node, om)
 
     def steps(self, count: int, what: str) -> int:
         """A number of parts that are read one by one. UnsupportedOpError where they are too many."""

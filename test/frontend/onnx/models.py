@@ -26,7 +26,7 @@ def model(nodes: Sequence[onnx.NodeProto], inputs, outputs, initializers=(), ops
 def node(op_type: str, inputs: str, outputs: str, **attributes) -> onnx.NodeProto:
     """Names separated by spaces; ``_`` stands for an input that is left out."""
     names = ["" if n == "_" else n for n in inputs.split()]
-    return helper.make_node(op_type, names, outputs.split(), **attributes)
+    return helper.make_node(op_type, names, ["" if n == "_" else n for n in outputs.split()], **attributes)
 
 
 def peer(proto: onnx.ModelProto, inputs: dict) -> list[np.ndarray]:
@@ -47,3 +47,15 @@ def same_as_peer(proto: onnx.ModelProto, *runs: dict, rtol: float = 1e-5, atol: 
             assert got.dtype == want.dtype and got.shape == want.shape, (name, got.dtype, got.shape, want.dtype, want.shape)
             np.testing.assert_allclose(got, want, rtol=rtol, atol=atol, err_msg=name)
     return traced
+
+
+def microsoft(op_type: str, inputs: str, outputs: str, **attributes) -> onnx.NodeProto:
+    """A node of com.microsoft."""
+    return node(op_type, inputs, outputs, domain="com.microsoft", **attributes)
+
+
+def same_node_as_peer(proto: onnx.NodeProto, inputs: dict, constants=(), symbolic: bool = False, rtol: float = 1e-4, atol: float = 1e-5) -> None:
+    """Compare one node with onnxruntime; `symbolic`: all sizes of the inputs are unknown."""
+    infos = [value(n, [None] * a.ndim if symbolic else a.shape, helper.np_dtype_to_tensor_dtype(a.dtype)) for n, a in inputs.items()]
+    outputs = [onnx.ValueInfoProto(name=o) for o in proto.output if o]
+    same_as_peer(model([proto], infos, outputs, constants, extra=[("com.microsoft", 1)]), inputs, rtol=rtol, atol=atol)

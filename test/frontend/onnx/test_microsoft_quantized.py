@@ -1,0 +1,118 @@
+"""Quantized operators of com.microsoft, against onnxruntime: equal up to one step of the result."""
+import numpy as np
+import pytest
+
+from models import microsoft as ms, same_node_as_peer as check
+
+rng = np.random.default_rng(4)
+
+
+def normal(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def u8(*shape):
+    return rng.integers(0, 256, shape).astype(np.uint8)
+
+
+def scales(**values):
+    """Scales are floats, zero points integers."""
+    return {name: np.asarray(v, np.float32 if isinstance(v, float) else np.uint8) for name, v in values.items()}
+
+
+XY = scales(xs=0.02, xz=120, ys=0.03, yz=110)
+
+
+def same_up_to_a_step(node, inputs, constants):
+    check(node, inputs, constants, rtol=0, atol=1)
+
+
+@pytest.mark.parametrize("op_type, options, places", [("QLinearSigmoid", {}, (0.00390625, 0)), ("QLinearLeakyRelu", {"alpha": 0.2}, (0.03, 110))])
+def test_activations(op_type, options, places):
+    same_up_to_a_step(ms(op_type, "x xs xz ys yz", "y", **options), {"x": u8(3, 40)}, XY | scales(ys=places[0], yz=places[1]))
+
+
+@pytest.mark.parametrize("axis, opset", [(-1, 13), (1, 13), (1, 12)])
+def test_softmax(axis, opset):
+    same_up_to_a_step(ms("QLinearSoftmax", "x xs xz ys yz", "y", axis=axis, opset=opset), {"x": u8(2, 3, 4)}, XY | scales(ys=0.00390625, yz=0))
+
+
+def test_where():
+    names = "c x xs xz y ys yz zs zz"
+    inputs = {"c": rng.random((3, 4)) < 0.5, "x": u8(3, 4), "y": u8(3, 4)}
+    same_up_to_a_step(ms("QLinearWhere", names, "z"), inputs, XY | scales(zs=0.04, zz=100))
+
+
+@pytest.mark.parametrize("channels_last", [0, 1])
+def test_average_pools(channels_last):
+    options = {"channels_last": channels_last}
+    inputs = {"x": u8(1, 3, 6, 6)}
+    same_up_to_a_step(ms("QLinearGlobalAveragePool", "x xs xz ys yz", "y", **options), inputs, XY)
+    same_up_to_a_step(ms("QLinearAveragePool", "x xs xz ys yz", "y", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], **options), inputs, XY)
+
+
+def test_concat():
+    same_up_to_a_step(ms("QLinearConcat", "ys yz a xs xz b bs bz", "y", axis=1), {"a": u8(2, 3), "b": u8(2, 4)}, XY | scales(bs=0.05, bz=90))
+
+
+@pytest.mark.parametrize("output", ["integers", "floats"])
+def test_gemm(output):
+    constants = XY | scales(bs=0.01, bz=100) | {"c": rng.integers(-500, 500, 5).astype(np.int32), "b": u8(4, 5)}
+    names = "x xs xz b bs bz c" + (" ys yz" if output == "integers" else "")
+    check(ms("QGemm", names, "y"), {"x": u8(3, 4)}, constants, rtol=1e-6, atol=1 if output == "integers" else 1e-5)
+
+
+def test_convolution_of_the_last_channels():
+    constants = XY | scales(ws=0.01, wz=128) | {"w": u8(4, 3, 3, 3), "bias": rng.integers(-500, 500, 4).astype(np.int32)}
+    node = ms("QLinearConv", "x xs xz w ws wz ys yz bias", "y", pads=[1, 1, 1, 1], channels_last=1)
+    same_up_to_a_step(node, {"x": u8(1, 6, 6, 3)}, constants)
+
+
+def test_nhwc_max_pool():
+    check(ms("NhwcMaxPool", "x", "y", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]), {"x": u8(1, 6, 6, 3)}, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("per_column", [False, True])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_matmul_integer_to_float(per_column, dtype):
+    b = (u8(6, 5).astype(np.int16) - (128 if dtype == np.int8 else 0)).astype(dtype)
+    wide = (5,) if per_column else ()
+    constants = {"b": b, "as": np.float32(0.02).reshape(()), "bs": np.full(wide, 0.03, np.float32), "az": np.uint8(7).reshape(()), "bz": np.full(wide, 4, dtype), "bias": normal(5)}
+    check(ms("MatMulIntegerToFloat", "a b as bs az bz bias", "y"), {"a": u8(3, 6)}, constants)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_dynamic_quantize_matmul(dtype):
+    b = (u8(6, 5).astype(np.int16) - (128 if dtype == np.int8 else 0)).astype(dtype)
+    constants = {"b": b, "bs": np.float32(0.03).reshape(()), "bz": np.asarray(4, dtype), "bias": normal(5)}
+    check(ms("DynamicQuantizeMatMul", "a b bs bz bias", "y"), {"a": normal(3, 6)}, constants)
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.uint16, np.int8])
+def test_linear_quantization(dtype):
+    zero = np.asarray(3, dtype)
+    check(ms("QuantizeLinear", "x s z", "y"), {"x": normal(3, 5) * 10}, {"s": np.float32(0.01).reshape(()), "z": zero}, rtol=0, atol=0)
+    check(ms("DequantizeLinear", "x s z", "y"), {"x": rng.integers(0, 100, (3, 5)).astype(dtype)}, {"s": np.float32(0.01).reshape(()), "z": zero})
+
+
+# Blocks.
+@pytest.mark.parametrize("bits, columns", [(4, 32), (4, 40), (8, 32), (2, 32)])
+@pytest.mark.parametrize("points", ["none", "packed", "floats"])
+def test_matmul_n_bits(bits, columns, points):
+    rows, block = 5, 16
+    blocks = -(-columns // block)
+    if bits == 2 and points == "floats" or bits == 8 and points == "floats":
+        points = "packed"
+    constants = {"b": u8(rows, blocks, block * bits // 8), "s": np.abs(normal(rows * blocks))}
+    if points == "packed":
+        constants["z"] = u8(rows, -(-blocks * bits // 8))
+    if points == "floats":
+        constants["z"] = (normal(rows, blocks) * 4 + 8).astype(np.float32)
+    names = "a b s" + ("" if points == "none" else " z")
+    check(ms("MatMulNBits", names, "y", K=columns, N=rows, bits=bits, block_size=block), {"a": normal(2, 3, columns)}, constants, rtol=1e-3, atol=1e-3)
+
+
+def test_gather_block_quantized():
+    constants = {"t": u8(10, 16), "s": np.abs(normal(10, 2)), "z": u8(10, 1)}
+    node = ms("GatherBlockQuantized", "t i s z", "y", bits=4, block_size=16, gather_axis=0, quantize_axis=1)
+    check(node, {"i": np.array([[1, 9, 3]])}, constants)

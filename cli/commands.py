@@ -30,7 +30,7 @@ def show(
     stage: Annotated[Optional[str], typer.Option(help="Print this stage of the compilation instead of the om dialect.")] = None,
     short: Annotated[bool, typer.Option("--short", help="Print a short form for reading, with module paths as comments.")] = False,
     graph: Annotated[Optional[str], typer.Option(help="Write the graph to this .svg file.")] = None,
-    depth: Annotated[Optional[int], typer.Option(help="With --graph: levels of modules that are unfolded; all without.")] = None,
+    depth: Annotated[Optional[int], typer.Option(min=0, help="With --graph: levels of modules that are unfolded; all without.")] = None,
 ) -> None:
     """Print a model: IR, inputs, outputs, counts of parameters and operations."""
     if graph is not None:
@@ -49,7 +49,7 @@ def run(
     output: Annotated[Optional[str], typer.Option("--output", "-o", help="Write the outputs to this .npz file.")] = None,
     sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis for random inputs: batch=8.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of random inputs.")] = 0,
-    threads: Annotated[Optional[int], typer.Option(help="Number of threads.")] = None,
+    threads: Annotated[Optional[int], typer.Option(min=1, help="Number of threads.")] = None,
 ) -> None:
     """Run a model on inputs from a file, or on random ones."""
     _command("run").run(model, inputs, output, sizes or [], seed, threads)
@@ -59,8 +59,8 @@ def run(
 def bench(
     model: Annotated[Optional[str], typer.Argument(help="A .onemodel or .onnx file; without, the built-in families.")] = None,
     sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis: batch=8.")] = None,
-    threads: Annotated[int, typer.Option(help="Number of threads, for every runner.")] = 1,
-    rounds: Annotated[int, typer.Option(help="Interleaved rounds.")] = 15,
+    threads: Annotated[int, typer.Option(min=1, help="Number of threads, for every runner.")] = 1,
+    rounds: Annotated[int, typer.Option(min=1, help="Interleaved rounds.")] = 15,
 ) -> None:
     """Measure a model: median and spread, beside onnxruntime when it is installed."""
     _command("bench").run(model, sizes or [], threads, rounds)
@@ -79,8 +79,8 @@ def import_(
 def profile(
     model: Model,
     sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis: batch=8.")] = None,
-    threads: Annotated[int, typer.Option(help="Number of threads.")] = 1,
-    rounds: Annotated[int, typer.Option(help="Runs, of which the fastest counts.")] = 20,
+    threads: Annotated[int, typer.Option(min=1, help="Number of threads.")] = 1,
+    rounds: Annotated[int, typer.Option(min=1, help="Runs, of which the fastest counts.")] = 20,
     output: Annotated[Optional[str], typer.Option("--output", "-o", help="Also write a bar chart to this .html file.")] = None,
 ) -> None:
     """Time per operation, with the source line, the share of the whole, GFLOP/s and GB/s."""
@@ -99,7 +99,7 @@ def compile_model(
     output: Annotated[str, typer.Option("--output", "-o", help="The file to write: .so or .dylib, .o, .a, or an executable without a suffix.")],
     target: Annotated[str, typer.Option(help="Another machine than this: aarch64-linux-gnu.")] = "",
     cpu: Annotated[str, typer.Option(help="A processor or level: native, x86-64-v3; several with commas, of which the best is chosen on loading.")] = "",
-    threads: Annotated[Optional[int], typer.Option(help="Threads of a run unless the caller says otherwise; all processors without.")] = None,
+    threads: Annotated[Optional[int], typer.Option(min=1, help="Threads of a run unless the caller says otherwise; all processors without.")] = None,
     name: Annotated[Optional[str], typer.Option(help="Prefix of the C functions; the name of the file without.")] = None,
     weights: Annotated[Optional[str], typer.Option(help="Write the weights to this file instead of into the library.")] = None,
     executable: Annotated[bool, typer.Option("--executable", help="Make a program that reads .npy or .npz and writes .npz.")] = False,
@@ -124,7 +124,7 @@ def reduce(
     command: Annotated[str, typer.Option("--test", help="Shell command that fails; {} stands for the file, which is appended without.")],
     output: Annotated[Optional[str], typer.Option("--output", "-o", help="The file to write; standard output without.")] = None,
     message: Annotated[Optional[str], typer.Option(help="Text that the command's output must contain.")] = None,
-    seconds: Annotated[float, typer.Option(help="Time after which the command counts as not failing.")] = 60,
+    seconds: Annotated[float, typer.Option(min=0, help="Time after which the command counts as not failing.")] = 60,
 ) -> None:
     """Shrink a failing module while a command keeps failing on it."""
     _command("reduce").run(file, command, output, message, seconds)

@@ -10,8 +10,11 @@ MLIR in the om dialect names its weights and holds none: --weights=FILE.safetens
 """
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
+
+from .source import read_source, reason
 
 MODES = ("onnx-to-om", "onemodel-to-om", "om-to-onnx", "mlir-to-llvmir")
 
@@ -44,19 +47,27 @@ def main(arguments: list[str] | None = None) -> None:
     except WrongCommandLine as error:
         print(f"onemlir-translate: {error}", file=sys.stderr)
         sys.exit(2)
-    except (OnemlirError, OSError) as error:
-        print(f"onemlir-translate: {error}", file=sys.stderr)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        print(f"onemlir-translate: {reason(error)}", file=sys.stderr)
+        sys.exit(1)
+    except OnemlirError as error:
+        print(error if ": error: " in str(error) else f"onemlir-translate: {error}", file=sys.stderr)
         sys.exit(1)
 
 
 def parse_arguments(arguments: list[str]) -> Request:
-    request, rest = Request(), iter(arguments)
+    request, rest, files = Request(), iter(arguments), []
     for argument in rest:
         name, _, value = argument.removeprefix("--").partition("=")
         if argument == "-o":
-            request.output = next(rest, "-")
+            request.output = next(rest, "")
+            if not request.output:
+                raise WrongCommandLine("-o needs a file name")
         elif argument == "-" or not argument.startswith("-"):
-            request.filename = argument
+            files.append(argument)
         elif name in MODES:
             if request.mode:
                 raise WrongCommandLine(f"one translation at a time, found --{request.mode} and --{name}")
@@ -69,27 +80,43 @@ def parse_arguments(arguments: list[str]) -> Request:
             raise WrongCommandLine(f"no option '{argument}'; --help lists them")
     if not request.mode:
         raise WrongCommandLine(f"which translation? One of {', '.join('--' + m for m in MODES)}")
+    if len(files) > 1:
+        raise WrongCommandLine(f"one input file, found {len(files)}: {', '.join(files)}")
+    request.filename = files[0] if files else "-"
     return request
 
 
 def translate(request: Request) -> tuple[str, bytes]:
     """The output's path and content."""
-    data = sys.stdin.buffer.read() if request.filename == "-" else open(request.filename, "rb").read()
     if request.mode == "mlir-to-llvmir":
-        return request.output, llvmir(data, request.filename)
+        return request.output, llvmir(read_module(request.filename))
     if request.mode == "om-to-onnx":
-        return request.output, onnx_bytes(data, request)
-    return request.output, om_text(data, request)
+        return request.output, onnx_bytes(read_module(request.filename), request.weights)
+    return request.output, om_text(request)
 
 
-def om_text(data: bytes, request: Request) -> bytes:
+def read_module(path: str):
+    """The module of a file or of standard input, verified. VerificationError names the places of what is wrong."""
+    from ..dialect import bindings
+    from ..dialect.verify import check
+    from ..lowering.registry import known_passes
+
+    known_passes()
+    source, context = read_source(path), bindings.new_context()
+    module = bindings.parse_module(source, context) if path == "-" else bindings.parse_file(path, context)
+    check(module)
+    return module
+
+
+def om_text(request: Request) -> bytes:
     """The module of a model file; its weights go into a file of their own."""
     from ..traced import from_onnx
 
+    data = sys.stdin.buffer.read() if request.filename == "-" else None
     if request.mode == "onnx-to-om":
-        traced = from_onnx(data if request.filename == "-" else request.filename)
+        traced = from_onnx(request.filename if data is None else data)
     else:
-        traced = _load(data)
+        traced = _load(request.filename, data)
     if request.weights:
         import numpy as np
         from safetensors.numpy import save_file
@@ -98,42 +125,53 @@ def om_text(data: bytes, request: Request) -> bytes:
     return (traced.mlir(request.locations).rstrip("\n") + "\n").encode()
 
 
-def _load(data: bytes):
-    """A .onemodel file from its content; its weights stay mapped after the file's name is gone."""
+def _load(path: str, data: bytes | None):
+    """A .onemodel file, or one from standard input; its weights stay mapped after the file's name is gone."""
     import pathlib
     import tempfile
 
+    from ..errors import OnemlirError
     from ..traced import load
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "input.onemodel"
-        path.write_bytes(data)
+    if data is None:
         return load(path)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "input.onemodel"
+        copy.write_bytes(data)
+        try:
+            return load(copy)
+        except OnemlirError as error:
+            raise type(error)(str(error).replace(str(copy), "standard input")) from None
 
 
-def onnx_bytes(data: bytes, request: Request) -> bytes:
+def onnx_bytes(module, weights_path: str | None) -> bytes:
     """An ONNX model of a module and the weights that it names."""
-    from ..dialect import bindings
     from ..dialect.onnx import to_onnx
     from ..dialect.program import Program
-    from ..dialect.verify import check
+    from ..errors import FormatError, VerificationError
+    from ..lowering.contracts import broken, recorded_entry
     from ..lowering.om.decompose import decompose
-    from ..lowering.registry import known_passes
 
-    known_passes()
-    module = bindings.parse_module(data.decode("utf-8"), bindings.new_context(), request.filename)
-    check(module)
-    weights = {}
-    if request.weights:
-        from safetensors.numpy import load_file
-
-        weights = load_file(request.weights)
+    problems = broken(module, (recorded_entry,))
+    if problems:
+        raise VerificationError("\n".join(map(str, problems)))
+    weights = _weights(weights_path) if weights_path else {}
     missing = sorted(set(parameter_names(module)) - set(weights))
     if missing:
-        from ..errors import FormatError
-
-        raise FormatError(f"the module names weights that {request.weights or '--weights'} does not have: {', '.join(missing[:5])}")
+        raise FormatError(f"the module names weights that {weights_path or '--weights'} does not have: {', '.join(missing[:5])}")
     return to_onnx(Program(module, weights), decompose=decompose).SerializeToString()
+
+
+def _weights(path: str) -> dict:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    from ..errors import FormatError
+
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise FormatError(f"{path} is no file of safetensors: {error}") from None
 
 
 def parameter_names(module) -> list[str]:
@@ -143,17 +181,17 @@ def parameter_names(module) -> list[str]:
     return [op.attributes["name"] for op in walk(module) if op.operation.name == "om.parameter"]
 
 
-def llvmir(data: bytes, filename: str) -> bytes:
+def llvmir(module) -> bytes:
     """LLVM IR of a module in the LLVM dialect, not optimized."""
     from mlir.dialects import llvm
 
-    from ..dialect import bindings
-    from ..errors import FormatError
+    from ..dialect.bindings import Diagnostic, location_text
+    from ..errors import VerificationError
 
-    module = bindings.parse_module(data.decode("utf-8"), bindings.new_context(), filename)
-    foreign = sorted({op.operation.name for op in module.body.operations if not op.operation.name.startswith("llvm.")})
+    foreign = [op.operation for op in module.body.operations if not op.operation.name.startswith("llvm.")]
     if foreign:
-        raise FormatError(f"{filename}: only the LLVM dialect can be translated, found {', '.join(foreign)}; --om-to-llvm lowers")
+        message = f"'{foreign[0].name}' op is not of the LLVM dialect, which alone can be translated; --om-to-llvm lowers"
+        raise VerificationError(str(Diagnostic(location_text(foreign[0].location), message)))
     return llvm.translate_module_to_llvmir(module.operation).encode()
 
 

@@ -5,6 +5,7 @@ from typing import Callable
 
 from mlir import ir
 
+from ..errors import DTypeError
 from . import dtypes, symbolic
 from .build import OpView, view
 from .declare import with_sizes
@@ -170,7 +171,15 @@ def argument_type(type_: ir.Type, attributes, number: int) -> TensorType:
             sizes.append(size)
         else:
             sizes.append(Dim.symbol(name, **ranges[axis]) if name else Dim.symbol(f"?arg{number}_{axis}", anonymous=True))
-    return TensorType(tuple(sizes), dtypes.FROM_MLIR_NAME[str(shaped.element_type)])
+    return TensorType(tuple(sizes), dtype_of_element(shaped))
+
+
+def dtype_of_element(shaped: ir.RankedTensorType):
+    """The dtype of a tensor type's elements. DTypeError for one that the dialect does not have."""
+    found = dtypes.FROM_MLIR_NAME.get(str(shaped.element_type))
+    if found is None:
+        raise DTypeError(f"found {shaped}; the dialect has tensors of {', '.join(dtypes.FROM_MLIR_NAME)}")
+    return found
 
 
 def declared_ranges(numbers: list[int]) -> list[dict]:
@@ -183,7 +192,7 @@ def type_with_fresh(type_: ir.Type) -> TensorType:
     """A type in which each dynamic size is an axis of its own."""
     shaped = ir.RankedTensorType(type_)
     shape = tuple(policy().fresh("size") if shaped.is_dynamic_dim(i) else size for i, size in enumerate(shaped.shape))
-    return TensorType(shape, dtypes.FROM_MLIR_NAME[str(shaped.element_type)])
+    return TensorType(shape, dtype_of_element(shaped))
 
 
 def refine(found: TensorType, type_: ir.Type) -> TensorType:

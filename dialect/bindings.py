@@ -50,19 +50,22 @@ def load_dialects(context: ir.Context) -> None:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One error of MLIR: where and what. `location` is printed as file:line:column when it has them."""
+    """One message of MLIR: where and what. `location` is printed as file:line:column when it has them; notes follow in lines of their own."""
 
     location: str
     message: str
+    severity: str = "error"
+    notes: tuple["Diagnostic", ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.location}: error: {self.message}" if self.location else f"error: {self.message}"
+        text = f"{self.severity}: {self.message}"
+        return "\n".join([f"{self.location}: {text}" if self.location else text, *map(str, self.notes)])
 
 
 def location_text(location: ir.Location) -> str:
     """``file:line:column`` of a location, looking through names, fusions and call sites; "" when unknown."""
     place = file_line(location)
-    return f"{place[0]}:{place[1]}:{place[2]}" if place else ""
+    return f"{place[0]}:{max(place[1], 1)}:{max(place[2], 1)}" if place else ""
 
 
 def file_line(location: ir.Location) -> tuple[str, int, int] | None:
@@ -84,12 +87,14 @@ def module_path(location: ir.Location) -> str:
 
 
 @contextmanager
-def collect_diagnostics(context: ir.Context, found: list[Diagnostic]):
-    """Errors that MLIR reports inside the block go into `found` instead of to standard error."""
+def collect_diagnostics(context: ir.Context, found: list[Diagnostic], others: list[Diagnostic] | None = None):
+    """Errors that MLIR reports inside the block go into `found` instead of to standard error; warnings and remarks into `others`."""
 
     def handler(diagnostic) -> bool:
         if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
-            found.append(Diagnostic(location_text(diagnostic.location), diagnostic.message))
+            found.append(_read(diagnostic))
+        elif others is not None:
+            others.append(_read(diagnostic))
         return True
 
     attached = context.attach_diagnostic_handler(handler)
@@ -99,17 +104,28 @@ def collect_diagnostics(context: ir.Context, found: list[Diagnostic]):
         attached.detach()
 
 
-def parse_module(text: str, context: ir.Context, filename: str = "-") -> ir.Module:
-    """Parse and structurally verify a module. Raises VerificationError with file:line:column messages."""
+def _read(diagnostic) -> Diagnostic:
+    notes = tuple(Diagnostic(location_text(note.location), note.message, "note") for note in diagnostic.notes)
+    severity = str(getattr(diagnostic, "severity", "error")).rpartition(".")[2].lower()
+    return Diagnostic(location_text(diagnostic.location), diagnostic.message, severity, notes)
+
+
+def parse_module(text: str | bytes, context: ir.Context, filename: str = "-") -> ir.Module:
+    """Parse text or bytecode and verify its structure. Raises VerificationError with file:line:column messages."""
+    return _parsed(lambda: ir.Module.parse(text), context, filename)
+
+
+def parse_file(path: str, context: ir.Context) -> ir.Module:
+    """Parse a file, whose name the locations then have."""
+    return _parsed(lambda: ir.Module.parseFile(path), context, path)
+
+
+def _parsed(parse, context: ir.Context, filename: str) -> ir.Module:
     found: list[Diagnostic] = []
     with context, ir.Location.unknown(), collect_diagnostics(context, found):
         try:
-            return ir.Module.parse(text)
+            return parse()
         except ir.MLIRError as error:
-            lines = [Diagnostic(_location_of(d), d.message) for d in error.error_diagnostics] or found
-            message = "\n".join(str(d).replace("-:", f"{filename}:", 1) if str(d).startswith("-:") else str(d) for d in lines)
-            raise VerificationError(message or str(error)) from None
-
-
-def _location_of(diagnostic) -> str:
-    return location_text(diagnostic.location)
+            lines = [_read(d) for d in error.error_diagnostics] or found
+            message = "\n".join(f"{filename}:{str(d)[2:]}" if str(d).startswith("-:") else str(d) for d in lines)
+            raise VerificationError(message or f"{filename}:1:1: error: {error}") from None

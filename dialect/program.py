@@ -68,7 +68,7 @@ class Program:
     def inputs(self) -> list[TensorSpec]:
         function = self.main
         arguments = function.regions[0].blocks[0].arguments
-        attributes = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else []
+        attributes = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [ir.DictAttr.get({}, self.context)] * len(arguments)
         return [TensorSpec(_name(a, f"input_{i}"), argument_type(v.type, a, i)) for i, (v, a) in enumerate(zip(arguments, attributes))]
 
     @property
@@ -78,7 +78,7 @@ class Program:
             analysis = ShapeAnalysis(function)
         block = function.regions[0].blocks[0]
         returned = block.operations[len(block.operations) - 1].operands
-        attributes = function.attributes["res_attrs"] if "res_attrs" in function.attributes else []
+        attributes = function.attributes["res_attrs"] if "res_attrs" in function.attributes else [ir.DictAttr.get({}, self.context)] * len(returned)
         return [TensorSpec(_name(a, f"output_{i}"), analysis.tensor(v)) for i, (v, a) in enumerate(zip(returned, attributes))]
 
     @property

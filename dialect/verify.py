@@ -1,13 +1,15 @@
 """The dialect's own verifier: dtype and shape rules of the declarations, reported at the op's location."""
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from mlir import ir
 
 from ..errors import OnemlirError, VerificationError
 from .analysis import ShapeAnalysis
 from .bindings import collect_diagnostics, Diagnostic, location_text
 from .build import OpView, view
-from .declare import Op, with_sizes
+from .declare import REGISTRY
 from .shapes import TensorType
 
 
@@ -24,9 +26,60 @@ def verify(module: ir.Module) -> list[Diagnostic]:
         return found or [Diagnostic("", "the module is invalid")]
     with module.context:
         for function in module.body.operations:
-            if function.operation.name == "func.func" and len(function.operation.regions[0].blocks):
-                _Verifier(function.operation, found)
+            if function.operation.name == "func.func" and _is_ours(function.operation):
+                _verify_function(function.operation, found)
     return found
+
+
+def _is_ours(function: ir.Operation) -> bool:
+    """Whether a function holds an op of ours or says something of ours about its arguments; others may hold whatever upstream knows."""
+    ours = "om." in str(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else False
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        nonlocal ours
+        ours = ours or operation.name in REGISTRY
+        return ir.WalkResult.INTERRUPT if ours else ir.WalkResult.ADVANCE
+
+    if len(function.regions[0].blocks):
+        function.walk(visit, ir.WalkOrder.PRE_ORDER)
+        return ours
+    return False
+
+
+def _verify_function(function: ir.Operation, found: list[Diagnostic]) -> None:
+    problems = _argument_problems(function)
+    found += problems
+    if problems:
+        return
+    try:
+        _Verifier(function, found)
+    except OnemlirError as error:
+        found.append(Diagnostic(location_text(function.location), f"'func.func' op {error}"))
+
+
+def _argument_problems(function: ir.Operation) -> list[Diagnostic]:
+    """What `om.name`, `om.dims` and the types of the arguments break."""
+    given = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else []
+    found = []
+    for number, (argument, attributes) in enumerate(zip_longest(function.regions[0].blocks[0].arguments, given)):
+        problem = _argument_problem(argument.type, ir.DictAttr(attributes) if attributes is not None else {})
+        if problem:
+            found.append(Diagnostic(location_text(argument.location), f"'func.func' op argument {number}: {problem}"))
+    return found
+
+
+def _argument_problem(type: ir.Type, attributes) -> str:
+    if "om.name" in attributes and not isinstance(attributes["om.name"], ir.StringAttr):
+        return f"om.name must be a string, found {attributes['om.name']}"
+    rank = type.rank if isinstance(type, ir.RankedTensorType) else 0
+    if "om.ranges" in attributes and not (isinstance(attributes["om.ranges"], ir.DenseI64ArrayAttr) and len(attributes["om.ranges"]) == 3 * rank):
+        return f"om.ranges must be an array<i64> of three numbers an axis, found {attributes['om.ranges']}"
+    if "om.dims" not in attributes:
+        return ""
+    dims = attributes["om.dims"]
+    if not isinstance(dims, ir.ArrayAttr) or not all(isinstance(name, ir.StringAttr) for name in dims):
+        return f"om.dims must be an array of strings, found {dims}"
+    return f"om.dims names {len(dims)} axes, but {type} has {rank}" if rank != len(dims) else ""
 
 
 def check(module: ir.Module) -> None:

@@ -54,10 +54,10 @@ def om_decompose(module: ir.Module) -> None:
     """Replace composite ops by ops that have a lowering."""
     from .linalg import LOWERINGS
     from .om.decompose import decompose
+    from .om.effects import functions
 
-    for function in module.body.operations:
-        if function.operation.name == "func.func":
-            decompose(function.operation, keep=LOWERINGS)
+    for function in functions(module):
+        decompose(function, keep=LOWERINGS)
 
 
 @register_pass("om-to-linalg", requires=(recorded_entry,), builtin=True)

@@ -24,15 +24,17 @@ def run_pipeline(module: ir.Module, steps: Sequence[Step | str], observe: Observ
             observe(step.name, module)
 
 
-def run_step(module: ir.Module, step: Step, verify: bool = True) -> None:
+def run_step(module: ir.Module, step: Step, verify: bool = True, notices: list[Diagnostic] | None = None) -> None:
     """Run one pass. verify: ask before whether the pass accepts the module, and verify it after. What is raised is an OnemlirError, with a
-    line ``file:line:column: error: …`` for each diagnostic; the place is the module's where a failure has none of its own."""
+    line ``file:line:column: error: …`` for each diagnostic; the place is the module's where a failure has none of its own. Warnings and
+    remarks go into `notices`."""
     found: list[Diagnostic] = []
-    with module.context, ir.Location.unknown(), collect_diagnostics(module.context, found):
+    with module.context, ir.Location.unknown(), collect_diagnostics(module.context, found, notices):
+        run = _prepared(step)
+        if verify and step.ours:
+            _refuse_unaccepted(module, step)
         try:
-            _run_ours(module, step, verify) if step.ours else _run_upstream(module, step)
-        except UnknownPass as error:
-            raise CompileError(str(error)) from None
+            run(module)
         except OnemlirError as error:
             raise _located(error, module) from error.__cause__
         except Exception as error:
@@ -47,27 +49,47 @@ class UnknownPass(CompileError):
     """No pass has this name, or it does not take these options."""
 
 
-def _run_ours(module: ir.Module, step: Step, verify: bool) -> None:
-    definition = PASSES[step.name]
+def check_steps(steps: Sequence[Step], context: ir.Context) -> None:
+    """UnknownPass for the first step whose pass or options do not exist."""
+    with context, ir.Location.unknown():
+        for step in steps:
+            _prepared(step)
+
+
+def _prepared(step: Step) -> Callable[[ir.Module], None]:
+    """What runs the pass on a module."""
+    if not step.ours:
+        manager = _manager(step)
+        return lambda module: _run_upstream(module, manager)
+    if step.anchors and set(step.anchors) != {"builtin.module"}:
+        raise UnknownPass(f"pass '{step.name}' works on the module: it cannot stand inside of {'('.join(step.anchors)}(...)")
     try:
-        options = parse_options(definition, step.options)
+        options = parse_options(PASSES[step.name], step.options)
     except ValueError as error:
         raise UnknownPass(str(error)) from None
-    problems = broken(module, definition.requires) if verify else []
-    if problems:
-        raise CompileError("\n".join(_line(module, p.location, f"{p.message} (pass '{step.name}')") for p in problems))
-    definition.apply(module, **options)
+    return lambda module: PASSES[step.name].apply(module, **options)
 
 
-def _run_upstream(module: ir.Module, step: Step) -> None:
-    """An upstream pass. The module is verified first: upstream passes end the process on invalid IR."""
+def _manager(step: Step) -> PassManager:
     try:
-        manager = PassManager.parse(f"builtin.module({step.text})")
+        return PassManager.parse(f"builtin.module({step.text})")
     except (ValueError, ir.MLIRError) as error:
-        raise UnknownPass(f"unknown pass or wrong options: '{step.text}': {str(error).splitlines()[0]}") from None
+        reasons = [line.removeprefix("MLIR Textual PassPipeline Parser:").strip() for line in str(error).splitlines()]
+        reason = next(filter(None, reasons), "").partition("error: ")
+        raise UnknownPass(f"unknown pass or wrong options: '{step.text}': {reason[2] or reason[0]}") from None
+
+
+def _run_upstream(module: ir.Module, manager: PassManager) -> None:
+    """The module is verified first: upstream passes end the process on invalid IR."""
     if not module.operation.verify():
         raise ValueError("the module is invalid")
     manager.run(module.operation)
+
+
+def _refuse_unaccepted(module: ir.Module, step: Step) -> None:
+    problems = broken(module, PASSES[step.name].requires)
+    if problems:
+        raise CompileError("\n".join(_line(module, p.location, f"{p.message} (pass '{step.name}')") for p in problems))
 
 
 def _verify_after(module: ir.Module, step: Step) -> None:
@@ -80,7 +102,7 @@ def _verify_after(module: ir.Module, step: Step) -> None:
 def _failure(module: ir.Module, step: Step, found: list[Diagnostic], error: Exception | None) -> CompileError:
     """What MLIR reported while a pass ran, else what the pass raised."""
     if found:
-        return CompileError("\n".join(_line(module, d.location, f"{d.message} (pass '{step.name}')") for d in found))
+        return CompileError("\n".join(_line(module, d.location, f"{d.message} (pass '{step.name}')", d.notes) for d in found))
     reason = str(error) if isinstance(error, ir.MLIRError) else f"{type(error).__name__}: {error}"
     return CompileError(_line(module, "", f"pass '{step.name}' failed: {reason}"))
 
@@ -91,6 +113,5 @@ def _located(error: OnemlirError, module: ir.Module) -> OnemlirError:
     return error if ": error: " in lines[0] else type(error)("\n".join([_line(module, "", lines[0]), *lines[1:]]))
 
 
-def _line(module: ir.Module, location: str, message: str) -> str:
-    location = location or location_text(module.operation.location)
-    return f"{location}: error: {message}" if location else message
+def _line(module: ir.Module, location: str, message: str, notes: tuple[Diagnostic, ...] = ()) -> str:
+    return str(Diagnostic(location or location_text(module.operation.location), message, notes=notes))

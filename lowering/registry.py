@@ -84,12 +84,12 @@ def parse_options(definition: Pass, given: Mapping[str, str]) -> dict[str, Any]:
 def _value(text: str, default: Any) -> Any:
     """The text as a value of the default's type; a tuple's items stand between commas. ValueError when it is none."""
     if isinstance(default, bool):
-        if text.lower() not in ("1", "true", "on", "0", "false", "off"):
+        if text.lower() not in ("", "1", "true", "on", "0", "false", "off"):
             raise ValueError(text)
-        return text.lower() in ("1", "true", "on")
+        return text.lower() in ("", "1", "true", "on")
     if isinstance(default, (tuple, list)):
         kind = type(default[0]) if default else str
-        return type(default)(kind(item) for item in text.split(",") if item)
+        return type(default)(kind(item) for item in text.strip("{}").split(",") if item)
     return text if default is None else type(default)(text)
 
 

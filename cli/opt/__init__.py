@@ -22,14 +22,15 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """The exit status of a command line."""
+    from ...errors import OnemlirError
     from .arguments import parse_arguments, WrongCommandLine
 
     try:
         request = parse_arguments(arguments)
-        if request.help or request.show_dialects:
+        if request.help or request.show_dialects or request.version:
             from . import manual
 
-            print(manual.help_text() if request.help else manual.dialects_text())
+            print(manual.help_text() if request.help else manual.version_text() if request.version else manual.dialects_text())
             return 0
         from .sections import process
 
@@ -39,6 +40,11 @@ def run(arguments: list[str]) -> int:
         return 2
     except BrokenPipeError:
         raise
-    except (OSError, UnicodeDecodeError) as error:
-        print(f"onemlir-opt: {error}", file=sys.stderr)
+    except OSError as error:
+        from ..source import reason
+
+        print(f"onemlir-opt: {reason(error)}", file=sys.stderr)
+        return 1
+    except OnemlirError as error:
+        print(error if ": error: " in str(error) else f"onemlir-opt: {error}", file=sys.stderr)
         return 1

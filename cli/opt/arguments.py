@@ -39,6 +39,7 @@ class Request:
     dump_pipeline: bool = False
     show_dialects: bool = False
     help: bool = False
+    version: bool = False
 
     @property
     def prints_ir(self) -> bool:
@@ -85,10 +86,9 @@ def _number(name: str) -> Callable:
 def _pipeline(request: Request, given: str | None) -> None:
     from ...lowering.pipeline_text import parse_pipeline
 
+    text = _required(given)
     try:
-        request.steps += [step.text for step in parse_pipeline(_required(given).strip("'\""))]
-    except WrongCommandLine:
-        raise
+        request.steps += [step.text for step in parse_pipeline(text.strip("'\""))]
     except ValueError as error:
         raise WrongCommandLine(str(error)) from None
 
@@ -100,6 +100,7 @@ def _split(request: Request, given: str | None) -> None:
 # Option, what it reads, one line for --help; in the order of the help page.
 OPTIONS: dict[str, tuple[Callable, str]] = {
     "help": (_flag("help"), "This page"),
+    "version": (_flag("version"), "Versions of onemlir and MLIR"),
     "show-dialects": (_flag("show_dialects"), "List our dialects and how many ops each has"),
     "pass-pipeline": (_pipeline, "=builtin.module(a,b{option=1},func.func(c)): passes of ours and upstream's, mixed"),
     "split-input-file": (_split, "Each section between '// -----' lines (or =marker) is a module of its own"),
@@ -141,17 +142,39 @@ def parse_arguments(arguments: list[str]) -> Request:
     if len(files) > 1:
         raise WrongCommandLine(f"one input file, found {len(files)}: {', '.join(files)}")
     request.filename = files[0] if files else "-"
+    _check_names(request)
     return request
+
+
+def _check_names(request: Request) -> None:
+    """WrongCommandLine when IR is to be printed around a pass that does not run."""
+    if request.run_reproducer:
+        return
+    from ...lowering.pipeline_text import Step
+
+    names = {Step(text).name for text in request.steps}
+    for name in sorted((request.print_before | request.print_after) - names):
+        raise WrongCommandLine(f"IR is to be printed at pass '{name}', which is not among those that run: {', '.join(sorted(names)) or 'none'}")
 
 
 def _option(request: Request, argument: str) -> None:
     name, equals, value = argument.lstrip("-").partition("=")
     name = {"h": "help"}.get(name, name)
     if name not in OPTIONS:
-        value = value.strip("'\"")
-        request.steps.append(f"{name}{{{value}}}" if value else name)
+        request.steps += _one_pass(name, value.strip("'\""))
         return
     try:
         OPTIONS[name][0](request, value if equals else None)
     except WrongCommandLine as error:
+        raise WrongCommandLine(f"--{name}: {error}") from None
+
+
+def _one_pass(name: str, options: str) -> list[str]:
+    """A pass given as an option of its own, whose options may stand in braces."""
+    from ...lowering.pipeline_text import parse_pipeline
+
+    options = options[1:-1] if options.startswith("{") and options.endswith("}") else options
+    try:
+        return [step.text for step in parse_pipeline(f"{name}{{{options}}}" if options else name)]
+    except ValueError as error:
         raise WrongCommandLine(f"--{name}: {error}") from None

@@ -58,6 +58,13 @@ def section(title: str, entries: dict[str, str]) -> str:
     return "\n".join([f"{title}:", *lines, ""])
 
 
+def version_text() -> str:
+    """Versions of this package and of the bindings, whose number is that of LLVM."""
+    from importlib.metadata import version
+
+    return f"onemlir {version('onemlir')}, MLIR {version('xtc-mlir-python-bindings')}"
+
+
 def dialects_text() -> str:
     """One line per namespace of declared ops."""
     from collections import Counter

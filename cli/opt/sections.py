@@ -4,18 +4,19 @@ from __future__ import annotations
 import os
 import re
 import sys
+from dataclasses import replace
 
+from ...lowering.pipeline_text import parse_pipeline, Step
+from ..source import read_source
 from .arguments import Request
 from .isolate import Crash, isolated
 
-BYTECODE = b"ML\xefR"
 CONFIGURATION = re.compile(r"//\s*configuration:.*?--pass-pipeline=(['\"]?)(.*)\1\s*$")
 
 
 def process(request: Request) -> bool:
     """Read, run, write; whether all went well."""
-    content = sys.stdin.buffer.read() if request.filename == "-" else _contents(request.filename)
-    source = content if content.startswith(BYTECODE) else content.decode("utf-8")
+    source = read_source(request.filename)
     if request.run_reproducer:
         request.steps = reproducer_steps(source)
     if request.dump_pipeline:
@@ -38,11 +39,6 @@ def _import_compiler() -> None:
     """Once, before any child is made."""
     from ...dialect import bindings, verify  # noqa: F401
     from . import transform  # noqa: F401
-
-
-def _contents(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def split(request: Request, source: bytes | str) -> list[tuple[int, bytes | str]]:
@@ -70,22 +66,29 @@ def run_section(request: Request, section: bytes | str, first_line: int):
     if request.verify_diagnostics:
         from ..expected import mismatches
 
-        diagnostics = [(line if file == "-" else 0, message) for file, line, _, message in outcome.diagnostics]
-        problems = mismatches(section, diagnostics, first_line, request.filename)
+        problems = mismatches(section, [as_here(message) for message in outcome.messages], first_line, request.filename)
         for problem in problems:
             report(problem)
         return outcome, not problems
-    for diagnostic in outcome.diagnostics:
-        report(message_line(request.filename, first_line, *diagnostic))
+    for message in outcome.messages:
+        report(message_line(request.filename, first_line, message))
     if outcome.failed is not None:
-        leave_reproducer(request, section, until=f"pass '{outcome.failed.partition('{')[0]}'")
-    return outcome, not outcome.diagnostics
+        leave_reproducer(request, section, until=f"pass '{Step(outcome.failed).name}'")
+    return outcome, not outcome.errors
 
 
-def message_line(filename: str, first_line: int, file: str, line: int, column: int, message: str) -> str:
-    """``file:line:column: error: message``; a place in the section becomes one in the input."""
-    place = f"{filename}:{max(line, 1) + first_line - 1}:{max(column, 1)}" if file == "-" else f"{file}:{line}:{column}"
-    return f"{place}: error: {message}"
+def as_here(message):
+    """A message whose place is in another file is anywhere in this one."""
+    return message if message.file == "-" else replace(message, line=0, column=0)
+
+
+def message_line(filename: str, first_line: int, message) -> str:
+    """``file:line:column: error: text``; a place in the section becomes one in the input."""
+    if not message.line and message.file != "-":
+        return f"onemlir-opt: {message.text}"
+    here = f"{filename}:{max(message.line, 1) + first_line - 1}:{max(message.column, 1)}"
+    place = here if message.file == "-" else f"{message.file}:{message.line}:{message.column}"
+    return f"{place}: {message.severity}: {message.text}"
 
 
 def report(line: str) -> None:
@@ -96,7 +99,7 @@ def leave_reproducer(request: Request, section: bytes | str, until: str | None) 
     """Write the input with the pipeline in its first line, when the request names a file for it."""
     if request.reproducer is None or isinstance(section, bytes):
         return
-    names = [f"pass '{step.partition('{')[0].strip()}'" for step in request.steps]
+    names = [f"pass '{Step(text).name}'" for text in request.steps]
     steps = request.steps[:names.index(until) + 1] if until in names else request.steps
     with open(request.reproducer, "w", encoding="utf-8") as file:
         file.write(f"// configuration: --pass-pipeline='{pipeline_text(steps)}'\n{section}")
@@ -108,14 +111,17 @@ def pipeline_text(steps: list[str]) -> str:
 
 
 def reproducer_steps(source: bytes | str) -> list[str]:
-    """The passes that the first line of a reproducer names. ValueError without one."""
-    from ...lowering.pipeline_text import parse_pipeline
+    """The passes that the first line of a reproducer names. FormatError without one."""
+    from ...errors import FormatError
 
     first = "" if isinstance(source, bytes) else source.partition("\n")[0]
     match = CONFIGURATION.match(first)
-    if match is None:
-        raise OSError("no reproducer: the first line must be // configuration: --pass-pipeline='builtin.module(...)'")
-    return [step.text for step in parse_pipeline(match.group(2))]
+    try:
+        if match is None:
+            raise ValueError("no reproducer: the first line must be // configuration: --pass-pipeline='builtin.module(...)'")
+        return [step.text for step in parse_pipeline(match.group(2))]
+    except ValueError as error:
+        raise FormatError(str(error)) from None
 
 
 def timing_report(times: list[tuple[str, float]]) -> str:

@@ -5,23 +5,35 @@ import io
 import re
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Callable
 
 from .arguments import Request
 
 
-Place = tuple[str, int, int, str]
+@dataclass(frozen=True)
+class Message:
+    """A diagnostic. file: "-" for this input; line and column count within the section, and are 0 where there is no place."""
+
+    severity: str
+    text: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
 
 
 @dataclass
 class Outcome:
-    """The printed module (None after an error), errors as (file, line, column, message), the pass that failed, times."""
+    """The printed module (None after an error), messages, the pass that failed, times."""
 
     printed: bytes | None = None
-    diagnostics: list[Place] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
     failed: str | None = None
     times: list[tuple[str, float]] = field(default_factory=list)
+
+    @property
+    def errors(self) -> bool:
+        return any(message.severity == "error" for message in self.messages)
 
 
 def transform(request: Request, source: bytes | str, progress: Callable[[str], None]) -> Outcome:
@@ -32,52 +44,68 @@ def transform(request: Request, source: bytes | str, progress: Callable[[str], N
     start = clock()
     progress("the parser")
     try:
-        module = read(request, source)
+        steps, context = prepare(request)
+        module = read(context, source)
         outcome.times.append(("Parser", clock() - start))
-        if request.steps:
-            run(request, module, outcome, progress)
+        if steps:
+            run(request, steps, module, outcome, progress)
         start = clock()
         progress("the printer")
         outcome.printed = written(request, module)
         outcome.times.append(("Output", clock() - start))
     except OnemlirError as error:
-        outcome.diagnostics = [place(line) for line in str(error).splitlines()]
+        outcome.messages += messages(str(error))
     return outcome
 
 
-def read(request: Request, source: bytes | str):
+def prepare(request: Request):
+    """The steps and a context. OnemlirError when a pass or an option does not exist: that is known before the input is read."""
+    from ...dialect import bindings
+
+    context = bindings.new_context()
+    context.allow_unregistered_dialects = request.allow_unregistered
+    if not request.steps:
+        return [], context
+    from ...lowering.pipeline import check_steps, Step
+    from ...lowering.registry import known_passes
+
+    known_passes()
+    steps = [Step(text) for text in request.steps]
+    check_steps(steps, context)
+    return steps, context
+
+
+def read(context, source: bytes | str):
     """The module, verified. VerificationError when it is invalid."""
     from ...dialect import bindings
     from ...dialect.verify import check
 
-    context = bindings.new_context()
-    context.allow_unregistered_dialects = request.allow_unregistered
     module = bindings.parse_module(source, context)
     check(module)
     return module
 
 
-def run(request: Request, module, outcome: Outcome, progress: Callable[[str], None]) -> None:
+def run(request: Request, steps: list, module, outcome: Outcome, progress: Callable[[str], None]) -> None:
     """All passes, watched."""
     from ...errors import OnemlirError
-    from ...lowering.pipeline import run_step, Step
-    from ...lowering.registry import known_passes
+    from ...lowering.pipeline import run_step
 
-    known_passes()
     text = lambda: module.operation.get_asm(enable_debug_info=request.locations)
     before = text() if request.print_after_change else None
-    for step in map(Step, request.steps):
+    for step in steps:
         progress(f"pass '{step.name}'")
         if request.print_before_all or step.name in request.print_before:
             dump("Before", step.name, text())
-        start = time.perf_counter()
+        start, notices = time.perf_counter(), []
         try:
             outcome.failed = step.text
-            run_step(module, step, verify=request.verify_each)
+            run_step(module, step, verify=request.verify_each, notices=notices)
         except OnemlirError:
             if request.print_after_failure or request.print_after_all:
                 dump("After", f"{step.name} Failed", module.operation.get_asm(print_generic_op_form=True, assume_verified=True))
             raise
+        finally:
+            outcome.messages += [message for notice in notices for message in messages(str(notice))]
         outcome.times.append((step.name, time.perf_counter() - start))
         if request.print_after_change:
             before, changed = text(), before
@@ -105,10 +133,19 @@ def written(request: Request, module) -> bytes:
     return (text.rstrip("\n") + "\n").encode()
 
 
-def place(line: str) -> Place:
-    """``-:3:5: error: text`` as file ("-" for this input), line, column and message; zeros when there is no place."""
-    match = re.match(r"^(.*?):(\d+):(\d+): error: (.*)$", line)
-    if not match:
-        return "-", 0, 0, line.removeprefix("error: ")
-    file, row, column, message = match.groups()
-    return file, int(row), int(column), message
+LOCATED = re.compile(r"^(.*?):(\d+):(\d+): (error|warning|remark|note): (.*)$")
+
+
+def messages(text: str) -> list[Message]:
+    """What lines such as ``-:3:5: error: text`` say. A line of another form goes on with the message before it."""
+    found: list[Message] = []
+    for line in text.splitlines():
+        match = LOCATED.match(line)
+        if match:
+            file, row, column, severity, message = match.groups()
+            found.append(Message(severity, message, file, int(row), int(column)))
+        elif found:
+            found[-1] = replace(found[-1], text=f"{found[-1].text}\n{line}")
+        else:
+            found.append(Message("error", line.removeprefix("error: ")))
+    return found

@@ -5,14 +5,17 @@ import pathlib
 
 from rich.console import Console
 
-from ...errors import OnemlirError
+from ...errors import FormatError, OnemlirError
+from ..source import read_source
 from .criterion import Criterion
 from .search import reduce_text
 
 
 def run(file: str, command: str, output: str | None, message: str | None, seconds: float) -> None:
     path = pathlib.Path(file)
-    text = path.read_text(encoding="utf-8")
+    text = read_source(file)
+    if isinstance(text, bytes):
+        raise FormatError(f"{file} is bytecode, of which no lines can be dropped: onemlir-opt {file} prints it as text")
     criterion = Criterion(command, message, seconds)
     if not criterion.start(text):
         wanted = f" with {message!r} in its output" if message else ""

@@ -174,7 +174,7 @@ class Converter:
     def _declared(self, operation: ir.Operation) -> None:
         op = view(operation)
         if op is None:
-            raise UnsupportedOpError(f"no lowering for {operation.name}")
+            raise UnsupportedOpError(str(Diagnostic(location_text(operation.location), f"no lowering for {operation.name}")))
         operands = [None if v is None else self.tensors[v] for v in op.operands]
         attributes = self.analysis.attributes_of(op)
         results = tuple(self.analysis.tensor(r) for r in operation.results)

@@ -1,7 +1,7 @@
 // RUN: not onemlir-opt %s --split-input-file --verify-diagnostics 2>&1 | FileCheck %s
 
 // An expectation that is not met.
-// CHECK: diagnostics.mlir:[[#@LINE + 1]]: expected error "does not happen" was not produced
+// CHECK: diagnostics.mlir:[[#@LINE + 1]]:58: error: expected error "does not happen" was not produced
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { // expected-error {{does not happen}}
   return %x : tensor<2xf32>
 }
@@ -9,7 +9,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { // expected-error {{does n
 // -----
 
 // An error that is not expected, with its place in the whole file.
-// CHECK: diagnostics.mlir:[[#@LINE + 2]]: unexpected error: 'om.sqrt' op sqrt: 'x' must have a floating dtype
+// CHECK: diagnostics.mlir:[[#@LINE + 2]]:8: error: unexpected error: 'om.sqrt' op sqrt: 'x' must have a floating dtype
 func.func @main(%x: tensor<2xi32>) -> tensor<2xi32> {
   %0 = "om.sqrt"(%x) : (tensor<2xi32>) -> tensor<2xi32>
   return %0 : tensor<2xi32>

@@ -3,7 +3,7 @@
 
 // CHECK: define i32 @main(i32 %0)
 // CHECK-NEXT: ret i32 %0
-// FOREIGN: only the LLVM dialect can be translated, found func.func
+// FOREIGN: translate.mlir:7:1: error: 'func.func' op is not of the LLVM dialect, which alone can be translated
 func.func @main(%x: i32) -> i32 {
   return %x : i32
 }

@@ -18,7 +18,7 @@ SAME = {  # ONNX has an operator of the same meaning
     om.LogicalAnd: "And", om.LogicalOr: "Or", om.LogicalXor: "Xor", om.LogicalNot: "Not",
     om.Abs: "Abs", om.Sign: "Sign", om.Reciprocal: "Reciprocal", om.Floor: "Floor", om.Ceil: "Ceil", om.Round: "Round", om.Sqrt: "Sqrt",
     om.Exp: "Exp", om.Log: "Log", om.Sin: "Sin", om.Cos: "Cos", om.Tan: "Tan", om.Asin: "Asin", om.Acos: "Acos", om.Atan: "Atan",
-    om.Sinh: "Sinh", om.Cosh: "Cosh", om.Tanh: "Tanh", om.Asinh: "Asinh", om.Acosh: "Acosh", om.Atanh: "Atanh", om.Erf: "Erf", om.Where: "Where",
+    om.Sinh: "Sinh", om.Cosh: "Cosh", om.Tanh: "Tanh", om.Asinh: "Asinh", om.Acosh: "Acosh", om.Atanh: "Atanh", om.Erf: "Erf",
 }
 
 
@@ -34,6 +34,11 @@ for _op, _op_type in SAME.items():
 @writes(om.NotEqual)
 def write_not_equal(graph: Graph, op: WrittenOp):
     return graph.Not(graph.Equal(op.x, op.y))
+
+
+@writes(om.Where)
+def write_where(graph: Graph, op: WrittenOp):
+    return graph.Where(op.condition, op.x, op.y)
 
 
 @writes(om.Square)

@@ -94,6 +94,17 @@ class Graph:
         results = [self._back(rules.output(i).variable, value, given, taken) for i, value in enumerate(made)]
         return results[0] if outputs == 1 else tuple(results)
 
+    def Where(self, condition: "Value", x, y) -> "Value":
+        """x where the condition holds, else y. Dtypes for which onnxruntime has no such operator go through others."""
+        dtype = next((v.dtype for v in (x, y) if isinstance(v, Value)), None)
+        if dtype == np.bool_:
+            return self.Or(self.And(condition, x), self.And(self.Not(condition), y))
+        wide = _SELECTED_AS.get(dtype.name) if dtype is not None else None
+        if wide is None:
+            return self.node("Where", [condition, x, y])
+        x, y = (self.cast(v if isinstance(v, Value) else self.constant(v, dtype), wide) for v in (x, y))
+        return self.cast(self.node("Where", [condition, x, y]), dtype)
+
     def _bind(self, rules: Schema, inputs: Sequence) -> dict[str, np.dtype]:
         """The dtype that stands for each type variable, from the values among the inputs."""
         bound: dict[str, np.dtype] = {}
@@ -196,6 +207,9 @@ class Graph:
 
     def squeeze(self, value: Value, *axes: int) -> Value:
         return self.Squeeze(value, list(axes)) if axes else value
+
+
+_SELECTED_AS = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
 
 
 def _variables(rules: Schema, count: int):

@@ -22,8 +22,23 @@ def _reduction(op_type: str):
 
 
 for _op, _op_type in ((om.Sum, "ReduceSum"), (om.Prod, "ReduceProd"), (om.Mean, "ReduceMean"), (om.Max, "ReduceMax"), (om.Min, "ReduceMin"),
-                      (om.Any, "ReduceMax"), (om.All, "ReduceMin"), (om.Logsumexp, "ReduceLogSumExp")):
+                      (om.Logsumexp, "ReduceLogSumExp")):
     writes(_op)(_reduction(_op_type))
+
+
+def _found(graph: Graph, x: Value, op: WrittenOp) -> Value:
+    """Whether any element is true: a count, since onnxruntime refuses the largest element of an empty axis."""
+    return graph.Greater(reduce(graph, "ReduceSum", graph.cast(x, np.int64), op.axis, op.keepdims), 0)
+
+
+@writes(om.Any)
+def write_any(graph: Graph, op: WrittenOp):
+    return _found(graph, op.x, op)
+
+
+@writes(om.All)
+def write_all(graph: Graph, op: WrittenOp):
+    return graph.Not(_found(graph, graph.Not(op.x), op))
 
 
 @writes(om.Argmax)

@@ -84,10 +84,12 @@ def read_dft_17(node, ops):
 
 @reads("STFT")
 def read_stft(node, ops):
-    """The transforms of frames of the signal (batch, time, 1 or 2), `frame_step` apart: (batch, frames, frequencies, 2)."""
+    """The transforms of frames of the signal (batch, time), with or without an axis of 1 or 2 parts, `frame_step` apart: (batch, frames,
+    frequencies, 2)."""
     x, step = node.tensor(0), node.ints(1)[0]
     window = node.optional(2)
     length = node.ints(3)[0] if node.has(3) else sizes_of(window)[0]
+    x = ops.reshape(x, shape=(*sizes_of(x), 1)) if x.ndim == 2 else x
     size = sizes_of(x)[1]
     if not isinstance(size, int):
         node.needs_size(0, f"the signal must have a fixed length, found {size}")

@@ -25,7 +25,7 @@ def read_constant(node, ops):
         node.refuse(f"constants of {', '.join(node.attributes) or 'no value'} cannot be read")
     proto = node.attributes["value"].t
     if proto.data_type in NARROW:
-        return narrow_value(Tensor._wrap(stored_tensor(proto)), proto.data_type)
+        return narrow_value(Tensor._wrap(stored_tensor(proto, node.graph.files)), proto.data_type)
     return Tensor._wrap(node.tensor_attribute("value"))
 
 

@@ -1,8 +1,6 @@
 """Reading the nodes of a graph, one after the other, into the recording."""
 from __future__ import annotations
 
-import pathlib
-from types import MappingProxyType
 from typing import Mapping, Sequence as Seq
 
 import numpy as np
@@ -19,7 +17,7 @@ from .narrow import NARROW, stored_tensor
 from .node import describe, OnnxNode
 from .recorder import ModelRecorder, NeedsConstant
 from .registry import reader_of
-from .tensors import array_of
+from .tensors import array_of, Files
 from .unsupported import DEPTH, subgraphs, version_of
 from .values import as_value, FOLDED, Sequence, Value
 
@@ -51,9 +49,9 @@ class Scope:
 class GraphReader:
     """Reads nodes of one graph or function body. `versions`: operator sets by domain."""
 
-    def __init__(self, recorder: ModelRecorder, functions: FunctionTable, versions: Mapping[str, int], folder: pathlib.Path | None, depth: int = 0,
+    def __init__(self, recorder: ModelRecorder, functions: FunctionTable, versions: Mapping[str, int], files: Files, depth: int = 0,
                  prefix: str = "", constants: "Constants | None" = None):
-        self.recorder, self.functions, self.versions, self.folder = recorder, functions, versions, folder
+        self.recorder, self.functions, self.versions, self.files = recorder, functions, versions, files
         self.depth, self.prefix = depth, prefix
         self.constants = Constants(recorder) if constants is None else constants
         self.scope = Scope()
@@ -62,22 +60,20 @@ class GraphReader:
 
     def inner(self, versions=None, prefix: str = "") -> "GraphReader":
         """A reader for a subgraph (which sees the names of this one) or, with `versions`, for a function's body."""
-        reader = GraphReader(self.recorder, self.functions, self.versions if versions is None else versions, self.folder, self.depth + 1,
+        reader = GraphReader(self.recorder, self.functions, self.versions if versions is None else versions, self.files, self.depth + 1,
                              self.prefix + prefix, self.constants)
         reader.scope = Scope(self.scope if versions is None else None)
         return reader
 
-    def initializers(self, graph: onnx.GraphProto, weights: Mapping[int, memoryview] = MappingProxyType({})) -> None:
-        """Define the names of the graph's constants. `weights`: the data of those whose message does not hold it, by number."""
+    def initializers(self, graph: onnx.GraphProto) -> None:
+        """Define the names of the graph's constants."""
         if graph.sparse_initializer:
             raise UnsupportedOpError(f"the graph '{graph.name}' has sparse initializers")
-        for number, tensor in enumerate(graph.initializer):
+        for tensor in graph.initializer:
             if tensor.data_type == onnx.TensorProto.STRING:
                 continue
             narrow = tensor.data_type in NARROW and tensor.data_location != onnx.TensorProto.EXTERNAL
-            if narrow and number in weights:
-                tensor.raw_data = bytes(weights[number])
-            array = stored_tensor(tensor) if narrow else array_of(tensor, self.folder, weights.get(number))
+            array = stored_tensor(tensor, self.files) if narrow else array_of(tensor, self.files)
             value = self.constants.named(self.prefix + tensor.name, array)
             value.narrow = tensor.data_type if narrow else None
             self.scope.define(tensor.name, value)

@@ -16,6 +16,7 @@ from ..ops.declared import declared as om
 from ..ops.repeating import repeat
 from ..ops.shape import slice_along
 from ..tensor import Tensor
+from .tensors import Files
 from .values import Value
 
 
@@ -88,8 +89,11 @@ def restored(array: np.ndarray, number: int) -> np.ndarray:
     return array.view(kind.dtype) if isinstance(kind, NarrowFloat) else array.astype(kind.dtype)
 
 
-def stored_tensor(proto: TensorProto) -> np.ndarray:
+def stored_tensor(proto: TensorProto, files: Files) -> np.ndarray:
     """The data of a TensorProto of a narrow type, as it is held."""
+    data = files.data(proto)
+    if data is not None:
+        proto.raw_data = bytes(data)
     return stored(numpy_helper.to_array(proto))
 
 

@@ -166,7 +166,7 @@ class OnnxNode:
     def tensor_attribute(self, name: str, default=None):
         """A tensor attribute as an array."""
         proto = self._get(name, (onnx.AttributeProto.TENSOR,), "a tensor", None)
-        return default if proto is None else array_of(proto, self.graph.folder)
+        return default if proto is None else array_of(proto, self.graph.files)
 
     def dtype_attribute(self, name: str, default=None):
         """A dtype given by ONNX's number."""

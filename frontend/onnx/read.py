@@ -20,7 +20,7 @@ from .functions import FunctionTable
 from .graph import GraphReader, located, MALFORMED, needed
 from .narrow import NARROW
 from .recorder import anonymous_axis, Choices, ModelRecorder, NeedsConstant
-from .tensors import element_dtype
+from .tensors import element_dtype, Files
 from .unsupported import check_supported, imports
 from .values import Missing, Sequence, Value
 from .weights_in_file import without_weights
@@ -40,17 +40,17 @@ def load_model(model) -> tuple[onnx.ModelProto, pathlib.Path | None]:
     raise FormatError(f"an ONNX model is a path, bytes or a ModelProto, found {type(model).__name__}")
 
 
-def load_mapped(path: pathlib.Path) -> tuple[onnx.ModelProto, dict[int, memoryview]]:
-    """The message of a file without its weights, and these by the number of the initializer, in the mapped file."""
+def load_mapped(path: pathlib.Path) -> tuple[onnx.ModelProto, list[memoryview]]:
+    """The message of a file without its weights, and these in the mapped file."""
     if path.stat().st_size:
         data = memoryview(np.memmap(path, np.uint8, "r"))
         try:
             rest, weights = without_weights(data)
             del data
             return _parsed(rest, f"'{path}'"), weights
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, RecursionError):
             pass  # the parser says what is wrong
-    return _parsed(path.read_bytes(), f"'{path}'"), {}
+    return _parsed(path.read_bytes(), f"'{path}'"), []
 
 
 def _parsed(data: bytes, what: str) -> onnx.ModelProto:
@@ -73,14 +73,14 @@ def read_onnx(model, constants: Mapping[str, np.ndarray] | None = None, shapes: 
     ``name_0``, ``name_1``, … assume: of an If whose branches give values of different ranks, read the one that fits the rest of the model,
     and check on every run that it is the one (GuardError); False refuses such a model with NeedsConstant. Raises FormatError for a damaged model, UnsupportedOpError for what cannot be read.
     """
-    weights: Mapping[int, memoryview] = {}
     if isinstance(model, (str, os.PathLike)):
-        folder = pathlib.Path(model).parent
-        proto, weights = load_mapped(pathlib.Path(model))
+        proto, mapped = load_mapped(pathlib.Path(model))
+        files = Files(pathlib.Path(model).parent, mapped)
     else:
         proto, folder = load_model(model)
+        files = Files(folder)
     try:
-        return _read_with_choices(lambda choices: _read(proto, folder, weights, constants or {}, shapes or {}, lengths or {}, choices), assume)
+        return _read_with_choices(lambda choices: _read(proto, files, constants or {}, shapes or {}, lengths or {}, choices), assume)
     except MALFORMED as error:  # fields that are no text, for instance
         raise FormatError(f"the model cannot be read: {type(error).__name__}: {error}") from error
 
@@ -102,7 +102,7 @@ def _read_with_choices(read: Callable[[Choices | None], Program], assume: bool) 
     raise first
 
 
-def _read(proto: onnx.ModelProto, folder, weights: Mapping, constants: Mapping, shapes: Mapping, lengths: Mapping, choices: Choices | None) -> Program:
+def _read(proto: onnx.ModelProto, files: Files, constants: Mapping, shapes: Mapping, lengths: Mapping, choices: Choices | None) -> Program:
     versions, functions = imports(proto.opset_import), FunctionTable(proto.functions)
     _check_versions(proto, versions)
     graph = proto.graph
@@ -112,8 +112,8 @@ def _read(proto: onnx.ModelProto, folder, weights: Mapping, constants: Mapping, 
     check_supported(needed(graph.node, outputs), versions, functions)
     recorder = ModelRecorder(choices)
     with recording(recorder):
-        reader = GraphReader(recorder, functions, versions, folder)
-        reader.initializers(graph, weights)
+        reader = GraphReader(recorder, functions, versions, files)
+        reader.initializers(graph)
         _Inputs(reader, constants, shapes, lengths).define(graph)
         values = reader.run(graph.node, outputs)
         recorder.where = "the outputs"

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import math
 import pathlib
+from dataclasses import dataclass
+from typing import Sequence
 
 import ml_dtypes
 import numpy as np
@@ -11,6 +13,7 @@ from onnx import TensorProto
 
 from ...dialect import dtypes
 from ...errors import FormatError, UnsupportedOpError
+from .weights_in_file import MARK
 
 DTYPES = {
     TensorProto.FLOAT: dtypes.float32, TensorProto.DOUBLE: dtypes.float64, TensorProto.FLOAT16: dtypes.float16, TensorProto.BFLOAT16: dtypes.bfloat16,
@@ -34,8 +37,23 @@ def element_dtype(number: int, what: str) -> np.dtype:
     return DTYPES[number]
 
 
-def array_of(tensor: TensorProto, folder: pathlib.Path | None, data: memoryview | None = None) -> np.ndarray:
-    """The array of a TensorProto. `data`: its raw_data, where that lies outside of it. FormatError for sizes that do not fit the data."""
+@dataclass(frozen=True)
+class Files:
+    """Where the data of tensors lies that is not in the message: the model's folder, and parts of the mapped model file."""
+
+    folder: pathlib.Path | None = None
+    mapped: Sequence[memoryview] = ()
+
+    def data(self, tensor: TensorProto) -> memoryview | None:
+        """The raw_data of a tensor for which a mark stands."""
+        if not self.mapped or tensor.data_location == TensorProto.EXTERNAL:
+            return None
+        marks = [entry.value for entry in tensor.external_data if entry.key == MARK]
+        return self.mapped[int(marks[-1])] if marks else None
+
+
+def array_of(tensor: TensorProto, files: Files) -> np.ndarray:
+    """The array of a TensorProto. FormatError for sizes that do not fit the data."""
     what = f"the tensor '{tensor.name}'"
     dtype = element_dtype(tensor.data_type, what)
     shape = tuple(tensor.dims)
@@ -44,7 +62,8 @@ def array_of(tensor: TensorProto, folder: pathlib.Path | None, data: memoryview 
     if math.prod(shape) * dtype.itemsize >= 1 << 62:
         raise FormatError(f"{what} has a shape beyond any memory: {shape}")
     if tensor.data_location == TensorProto.EXTERNAL:
-        return _external(tensor, what, dtype, shape, folder)
+        return _external(tensor, what, dtype, shape, files.folder)
+    data = files.data(tensor)
     if data is not None:
         return _raw(data, what, dtype, shape)
     if tensor.HasField("raw_data"):

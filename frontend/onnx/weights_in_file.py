@@ -1,13 +1,18 @@
 """Reading a model file without copying its weights: they stay where they are in the mapped file, and only the rest is parsed.
 
-A protobuf message is a row of fields: a key (number and wire type), then a value. The weights are the field `raw_data` of the tensors in
-the field `initializer` of the field `graph`; a copy of the message without them is parsed. Source: Protocol Buffers, "Encoding".
+A protobuf message is a row of fields: a key (number and wire type), then a value. The weights are the field `raw_data` of tensors, which
+are initializers of graphs or attributes of nodes; a copy of the message is parsed in which a mark stands for each large one.
+Source: Protocol Buffers, "Encoding".
 """
 from __future__ import annotations
 
 from typing import Iterator, NamedTuple
 
-GRAPH, INITIALIZER, RAW_DATA = 7, 5, 9  # of ModelProto, GraphProto, TensorProto
+NESTED = {("model", 7): "graph", ("model", 25): "function", ("function", 7): "node", ("graph", 1): "node", ("graph", 5): "tensor",
+          ("node", 5): "attribute", ("attribute", 5): "tensor", ("attribute", 6): "graph"}
+"""The messages in which tensors lie: (message, number of the field) -> message."""
+RAW_DATA, EXTERNAL_DATA = 9, 13  # of TensorProto
+MARK = "onemlir:mapped"  # key of the entry that stands for raw_data; its value is the number among what was found
 SMALL = 1 << 12  # bytes up to which raw_data is parsed with the rest
 
 
@@ -64,36 +69,23 @@ def _encoded(number: int, parts: list) -> list:
     return [header, *parts]
 
 
-def without_weights(data: memoryview) -> tuple[bytes, dict[int, memoryview]]:
-    """The message without large raw_data of initializers, and those by the initializer's number. ValueError, IndexError: no such message."""
-    found: dict[int, memoryview] = {}
-    parts: list = []
-    for field in _fields(data, 0, len(data)):
-        if (field.number, field.wire) == (GRAPH, 2):
-            if found:
-                raise ValueError("two graphs")
-            parts += _encoded(GRAPH, _graph(data, field, found))
-        else:
-            parts.append(data[field.start:field.end])
+def without_weights(data: memoryview) -> tuple[bytes, list[memoryview]]:
+    """The message with marks in the place of large raw_data, and what the marks stand for. ValueError, IndexError: no such message."""
+    found: list[memoryview] = []
+    parts = _without(data, "model", 0, len(data), found)
     return (b"".join(parts) if found else bytes(data)), found
 
 
-def _graph(data: memoryview, graph: Field, found: dict) -> list:
-    parts, number = [], 0
-    for field in _fields(data, graph.value, graph.end):
-        if (field.number, field.wire) == (INITIALIZER, 2):
-            parts += _encoded(INITIALIZER, _tensor(data, field, number, found))
-            number += 1
-        else:
-            parts.append(data[field.start:field.end])
-    return parts
-
-
-def _tensor(data: memoryview, tensor: Field, number: int, found: dict) -> list:
-    parts = []
-    for field in _fields(data, tensor.value, tensor.end):
-        if (field.number, field.wire) == (RAW_DATA, 2) and field.end - field.value > SMALL and number not in found:
-            found[number] = data[field.value:field.end]
+def _without(data: memoryview, kind: str, start: int, end: int, found: list[memoryview]) -> list:
+    parts: list = []
+    for field in _fields(data, start, end):
+        large = field.wire == 2 and field.end - field.value > SMALL
+        inner = NESTED.get((kind, field.number)) if large else None
+        if inner is not None:
+            parts += _encoded(field.number, _without(data, inner, field.value, field.end, found))
+        elif large and kind == "tensor" and field.number == RAW_DATA:
+            parts += _encoded(EXTERNAL_DATA, [*_encoded(1, [MARK.encode()]), *_encoded(2, [str(len(found)).encode()])])
+            found.append(data[field.value:field.end])
         else:
             parts.append(data[field.start:field.end])
     return parts

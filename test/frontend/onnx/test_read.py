@@ -279,3 +279,27 @@ def test_the_backend_fixes_such_inputs_by_their_values():
 
 
 __all__ = ["BOOL", "F32"]
+
+
+def is_mapped(array) -> bool:
+    """Whether the elements lie in a mapped file."""
+    while array is not None and not isinstance(array, np.memmap):
+        array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
+    return array is not None
+
+
+def test_weights_stay_in_the_mapped_file(tmp_path):
+    """Those of initializers, of Constant nodes, of branches and of functions."""
+    weights = [np.random.default_rng(i).standard_normal((64, 64)).astype(np.float32) for i in range(4)]
+    constant = lambda name, number: helper.make_node("Constant", [], [name], value=onnx.numpy_helper.from_array(weights[number]))
+    then = helper.make_graph([constant("a", 1), node("MatMul", "h a", "b")], "then", [], [value("b", None)])
+    other = helper.make_graph([node("Neg", "h", "n")], "other", [], [value("n", None)])
+    function = helper.make_function("own", "F", ["u"], ["v"], [constant("k", 2), node("MatMul", "u k", "v")], [helper.make_opsetid("", 21)])
+    nodes = [node("MatMul", "x w", "h"), node("If", "c", "i", then_branch=then, else_branch=other), helper.make_node("F", ["i"], ["f"], domain="own"), constant("z", 3),
+             node("MatMul", "f z", "y")]
+    proto = model(nodes, [value("x", [1, 64]), value("c", [], BOOL)], [value("y", None)], {"w": weights[0]}, extra=[("own", 1)], functions=[function])
+    onnx.save(proto, tmp_path / "m.onnx")
+    traced = om.from_onnx(tmp_path / "m.onnx")
+    assert len(traced.parameters) == 4 and all(map(is_mapped, traced.parameters.values()))
+    x = np.ones((1, 64), np.float32)
+    np.testing.assert_allclose(traced(x, np.array(True)), x @ weights[0] @ weights[1] @ weights[2] @ weights[3], rtol=1e-3)

@@ -54,7 +54,7 @@ Rules for callers:
 | standalone | compile one kernel alone: tests, benches, tuning |
 """
 
-from .conv import emit_conv, emit_pack_filter
+from .conv import can_read, emit_conv, emit_pack_filter
 from .conv_plan import conv_strategy, packed_filter_shape, scratch_shape
 from .conv_winograd import winograd_size
 from .matmul import emit_matmul
@@ -66,6 +66,7 @@ __all__ = [
     "ConvShape",
     "MatmulShape",
     "Place",
+    "can_read",
     "conv_strategy",
     "emit_conv",
     "emit_matmul",

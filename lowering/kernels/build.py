@@ -321,15 +321,37 @@ def vector_element(vec):
 
 
 def collapse(buffer, groups):
-    """Collapse groups of axes."""
-    shape = ir.MemRefType(buffer.type).shape
+    """Collapse groups of axes; of a view, those that lie in memory as one (`collapses`)."""
+    kind = ir.MemRefType(buffer.type)
     sizes = []
     for group in groups:
         size = 1
         for axis in group:
-            size = DYNAMIC if DYNAMIC in (size, shape[axis]) else size * shape[axis]
+            size = DYNAMIC if DYNAMIC in (size, kind.shape[axis]) else size * kind.shape[axis]
         sizes.append(size)
-    return memref.collapse_shape(ir.MemRefType.get(sizes, element_type(buffer)), buffer, groups)
+    layout = None
+    if not is_plain(buffer):
+        strides, offset = kind.get_strides_and_offset()
+        layout = ir.StridedLayoutAttr.get(offset, [strides[group[-1]] for group in groups])
+    return memref.collapse_shape(ir.MemRefType.get(sizes, kind.element_type, layout), buffer, groups)
+
+
+def is_plain(buffer) -> bool:
+    """Whether a memref has the row-major layout."""
+    kind = ir.MemRefType(buffer.type)
+    return kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
+
+
+def collapses(buffer, groups) -> bool:
+    """Whether the axes of each group lie in memory as one axis, the last one with neighbours side by side."""
+    if is_plain(buffer):
+        return True
+    kind = ir.MemRefType(buffer.type)
+    strides, _ = kind.get_strides_and_offset()
+    if strides[-1] != 1:
+        return False
+    pairs = [(axis, axis + 1) for group in groups for axis in group[:-1]]
+    return all(kind.shape[b] != DYNAMIC and strides[b] > 0 and strides[a] == strides[b] * kind.shape[b] for a, b in pairs)
 
 
 def constant_mask(truths):

@@ -30,6 +30,13 @@ def emit_conv(x, filter, y, shape: ConvShape, epilogue=None, target: Target | No
     emitters[strategy](x, filter, y, shape, epilogue, target)
 
 
+def can_read(x, shape: ConvShape, target: Target | None = None) -> bool:
+    """Whether the kernel for this shape reads a view as it lies: pixels of one plane or image in a row where the kernel takes them as one."""
+    strategy = conv_strategy(shape, target or host())
+    joined = {"rows": [[0, 1, 2], [3]] if shape.layout_in == "nhwc" else [[0], [1, 2, 3]], "planes": [[0], [1], [2, 3]]}
+    return b.collapses(x, joined.get(strategy, [[0], [1], [2], [3]]))
+
+
 def emit_pack_filter(filter, packed, strategy: str, transposed: bool = False):
     """Emit packed = pack(filter) for the strategy's kernel, `packed` of `packed_filter_shape`.
 

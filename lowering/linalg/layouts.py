@@ -52,13 +52,19 @@ def _search(start: Iterable[ir.Operation], neighbours: Callable, users_own: Call
         op = view(operation)
         if op is None:
             continue
-        if op.declaration in CHOOSERS:
+        if op.declaration in CHOOSERS or _folds_planes(op, operation):
             return True
         if op.declaration is shape.Transpose and list(op.attributes["axes"]) == users_own(operation.results[0].type.rank):
             return True
         if Elementwise in op.declaration.traits or op.declaration in CARRIERS:
             waiting += neighbours(operation)
     return False
+
+
+def _folds_planes(op, operation: ir.Operation) -> bool:
+    """Whether an op reduces all axes but the first two, as it does best with the channels last."""
+    axes = op.attributes.get("axis") if op.declaration in (reduction.Sum, reduction.Max) else None
+    return axes is not None and list(axes) == list(range(2, ir.RankedTensorType(operation.operands[0].type).rank))
 
 
 def last_axes(rank: int) -> list[int]:

@@ -33,8 +33,6 @@ def moves_through(*names: str) -> Callable:
 def propagate_layouts(module: ir.Module) -> None:
     """Move the layout transpositions in all functions of a module."""
     with module.context, ir.Location.unknown():
-        if LAYOUT not in str(module.operation.get_asm(enable_debug_info=False)):
-            return
         _visit(module.operation)
         _forget(module)
 
@@ -97,11 +95,17 @@ def transposed(source: ir.Value, axes: Sequence[int]) -> ir.Value:
     rank = len(axes)
     if list(axes) == list(range(rank)):
         return source
-    init = _empty_like(source, axes)
-    maps = [ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(list(axes).index(i)) for i in range(rank)]), ir.AffineMap.get_identity(rank)]
+    result = moved(source, ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(list(axes).index(i)) for i in range(rank)]), axes)
+    result.owner.operation.attributes[LAYOUT] = ir.UnitAttr.get()
+    return result
+
+
+def moved(source: ir.Value, access: ir.AffineMap, axes: Sequence[int]) -> ir.Value:
+    """A copy whose axis i is the source's axis axes[i]; `access` says the same as a map."""
+    init, rank = _empty_like(source, axes), len(axes)
+    maps = [access, ir.AffineMap.get_identity(rank)]
     kinds = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank)
     new = linalg.GenericOp([init.type], [source], [init], ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]), kinds)
-    new.operation.attributes[LAYOUT] = ir.UnitAttr.get()
     element = ir.RankedTensorType(source.type).element_type
     block = new.regions[0].blocks.append(element, element)
     with ir.InsertionPoint(block):
@@ -135,6 +139,7 @@ def replace_with_transposed(operation: ir.Operation, value: ir.Value, axes: Sequ
 def through_generic(operation: ir.Operation) -> None:
     op = Generic(operation)
     if op.has_kernel:
+        _copy_slices(op)
         return
     if op.is_elementwise() and op.only_moves():
         _compose(op)
@@ -142,6 +147,25 @@ def through_generic(operation: ir.Operation) -> None:
     axes = _axes_to_take(op, _read_sources(op))
     if axes is not None:
         _reorder(op, axes)
+
+
+def _copy_slices(op: Generic) -> None:
+    """A kernel reads a slice of the last axis where it lies; of another slice it gets a copy, which is contiguous."""
+    for inner in [o.operation for o in op.body.operations if o.operation.name == "tensor.extract"]:
+        value = inner.operands[0]
+        owner = None if isinstance(value.owner, ir.Block) else value.owner.operation
+        if owner is None or owner.name != "tensor.extract_slice" or _only_last_axis(owner):
+            continue
+        rank = ir.RankedTensorType(value.type).rank
+        identity = ir.AffineMap.get_identity(rank)
+        inner.operands[0] = moved(value, identity, list(range(rank)))
+
+
+def _only_last_axis(operation: ir.Operation) -> bool:
+    """Whether a slice takes all of each axis but the last, and neighbours of that."""
+    offsets, sizes, strides = (list(ir.DenseI64ArrayAttr(operation.attributes[f"static_{name}"])) for name in ("offsets", "sizes", "strides"))
+    source = ir.RankedTensorType(operation.operands[0].type)
+    return set(strides) == {1} and set(offsets[:-1]) == {0} and sizes[:-1] == list(source.shape)[:-1]
 
 
 def _read_sources(op: Generic) -> list[Transposition]:

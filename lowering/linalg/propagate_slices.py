@@ -1,12 +1,13 @@
 """`om-propagate-layouts` through slices, insertions and reshapes."""
 from __future__ import annotations
 
+import itertools
 from typing import Sequence
 
 from mlir import ir
 from mlir.dialects import tensor
 
-from .propagate_layouts import moves_through, reordered_init, replace_with_transposed, transposition
+from .propagate_layouts import moves_through, reordered_init, replace_with_transposed, transposed, transposition
 
 
 @moves_through("tensor.insert_slice")
@@ -89,17 +90,19 @@ def through_expand(operation: ir.Operation) -> None:
 
 @moves_through("tensor.collapse_shape")
 def through_collapse(operation: ir.Operation) -> None:
-    """Where each group is a run of the source's axes, but for the order of those of size 1."""
+    """Each group has to be a run of the source's axes; the source's axes are moved, as little as that takes, where it is none."""
     found = transposition(operation.operands[0])
     if found is None:
         return
     source, result = ir.RankedTensorType(found.source.type), ir.RankedTensorType(operation.results[0].type)
     groups = [[found.axes[axis] for axis in group] for group in _groups(operation)]
-    if not all(_is_run(group, source.shape) for group in groups):
-        return
     order = sorted(range(len(groups)), key=lambda number: min(groups[number]))
+    together = all(_is_run(group, source.shape) for group in groups)
+    value = found.source if together else transposed(found.source, [axis for number in order for axis in groups[number]])
+    ends = list(itertools.accumulate(len(groups[number]) for number in order))
+    runs = [list(range(end - len(groups[number]), end)) for number, end in zip(order, ends)]
     type = ir.RankedTensorType.get([result.shape[number] for number in order], result.element_type)
-    new = tensor.CollapseShapeOp(type, found.source, _attribute([sorted(groups[number]) for number in order])).result
+    new = tensor.CollapseShapeOp(type, value, _attribute(runs)).result
     replace_with_transposed(operation, new, [order.index(number) for number in range(len(groups))])
 
 

@@ -87,6 +87,15 @@ def test_images_of_any_size(rng, weights):
     agrees(residual_and_scale, image(rng), *weights, axes=("n", None, "h", "w"), more=more)
 
 
+def test_slices_are_read_by_kernels(rng, weights):
+    """Of the channels, of rows and columns, with steps: as views or as copies, never by plain loops."""
+    def build(x, a, b, c, d, bias):
+        y = ops.conv(x[:, :, 2:], a, padding=1)
+        return (ops.conv(y[:, :16], b[:, :16]), ops.conv(y[:, 4:, 1:-1, ::2], c[:16], padding=1, groups=16),
+                ops.max_pool(ops.conv(y, b)[:, 3:20], kernel_size=2), ops.conv(x[:, 1:], a[:, :2]))
+    agrees(build, image(rng), *weights)
+
+
 def test_signals(rng):
     """One axis: convolutions in a row, groups, a transposed one."""
     a, b, c, d = normal(rng, 20, 3, 5), normal(rng, 20, 20, 3), normal(rng, 20, 1, 3), normal(rng, 20, 6, 4)

@@ -5,6 +5,7 @@ import warnings
 
 import torch
 
+from ...errors import OnemlirError
 from ..axis import Axis
 
 UNBOUNDED = 2**31  # what torch gives as a size's upper bound when it knows none is above this
@@ -43,7 +44,13 @@ class CompiledGraph:
         self.kinds = [kind_of(value, node) for value, node in zip(example_inputs, nodes)]
         self.axes = [axes_of(meta) for meta, kind in zip(self.placeholders, self.kinds) if kind == "input"]
         self.key, self.weights, self.traced = None, None, None
-        self.prepare(example_inputs)  # what cannot be compiled is found here, not at the first call
+        try:
+            self.prepare(example_inputs)  # what cannot be compiled is found here, not at the first call
+        except OnemlirError:
+            if not any(axis for axes in self.axes for axis in axes):
+                raise
+            self.axes = [(None,) * len(axes) for axes in self.axes]  # it holds for these sizes: a session for each
+            self.prepare(example_inputs)
 
     def __call__(self, *inputs):
         self.prepare(inputs)
@@ -56,7 +63,8 @@ class CompiledGraph:
     def prepare(self, inputs) -> None:
         weights = self.of_kind("weight", inputs)
         numbers = self.of_kind("number", inputs)
-        key = *((id(t), t._version) for t in weights), *(t.item() for t in numbers)
+        fixed = [tuple(int(s) for s, axis in zip(t.shape, axes) if axis is None) for t, axes in zip(self.of_kind("input", inputs), self.axes)]
+        key = *((id(t), t._version) for t in weights), *(t.item() for t in numbers), *fixed
         if self.key != key:
             self.traced = self.recorded(weights, [t.clone() for t in numbers], inputs)
             self.key, self.weights = key, weights  # kept, so that no other tensor gets their identities
@@ -68,7 +76,7 @@ class CompiledGraph:
         examples = [torch.zeros(example_shape(t, axes), dtype=t.dtype) for t, axes in zip(self.of_kind("input", inputs), self.axes)]
 
         def program(*tensors):
-            outputs = self.graph_module(*self.arguments(weights, numbers, tensors))
+            outputs = self.graph_module(*self.arguments(weights, numbers, tensors, inputs))
             outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
             self.size_outputs = [isinstance(o, torch.SymInt) for o in outputs]
             return tuple(torch.tensor(o) if isinstance(o, torch.SymInt) else o for o in outputs)
@@ -77,12 +85,12 @@ class CompiledGraph:
         traced._session = traced.session()
         return traced
 
-    def arguments(self, weights, numbers, tensors) -> list:
-        """The graph's arguments in order; a size is that of the axis of its name."""
+    def arguments(self, weights, numbers, tensors, inputs) -> list:
+        """The graph's arguments in order; a size is that of the axis of its name, or what it is now."""
         sizes = {str(axis): tensor.shape[place] for tensor, axes in zip(tensors, self.axes) for place, axis in enumerate(axes) if axis is not None}
         given = {"weight": iter(weights), "number": iter(numbers), "input": iter(tensors)}
-        return [next(given[kind]) if kind in given else sizes[str(meta)] if kind == "size" else meta
-                for kind, meta in zip(self.kinds, self.placeholders)]
+        return [next(given[kind]) if kind in given else sizes[str(meta)] if str(meta) in sizes else int(now)
+                for kind, meta, now in zip(self.kinds, self.placeholders, inputs)]
 
 
 def input_names(count: int) -> list[str]:

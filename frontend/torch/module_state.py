@@ -58,8 +58,11 @@ def evaluation_mode(modules) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def unchanged_state(modules) -> Iterator[None]:
-    """TraceError when the program has put a recorded tensor into a module; what was there before comes back in any case."""
+def unchanged_state(modules, is_harmless: Callable) -> Iterator[None]:
+    """TraceError when the program has put a recorded tensor into a module; what was there before comes back in any case.
+
+    is_harmless(old value, recorded tensor): whether it may be forgotten.
+    """
     tables = [(path, table) for path, m in by_path(modules).items() for table in (m.__dict__, m._parameters, m._buffers)]
     before = [dict(table) for _, table in tables]
     changed = []
@@ -68,7 +71,8 @@ def unchanged_state(modules) -> Iterator[None]:
     finally:
         for (path, table), old in zip(tables, before):
             for name in [n for n, value in table.items() if isinstance(value, RecordedTensor) and value is not old.get(n)]:
-                changed.append(f"{path}.{name}".strip("."))
+                if not is_harmless(old.get(name), table[name]):
+                    changed.append(f"{path}.{name}".strip("."))
                 table.update({name: old[name]} if name in old else {})
                 if name not in old:
                     del table[name]
@@ -102,11 +106,15 @@ def module_paths(recorder: Recorder, modules) -> Iterator[None]:
 
 @contextlib.contextmanager
 def exporting() -> Iterator[None]:
-    """torch.compiler.is_exporting() answers yes, by which libraries leave out shortcuts that look at the data."""
+    """torch.compiler.is_exporting() answers yes, by which libraries leave out shortcuts that look at the data.
+
+    So does is_dynamo_compiling(), by which torch.cond and its like are called as they are.
+    """
     compiler = torch.compiler
-    before = compiler._is_compiling_flag, compiler._is_exporting_flag
+    before = compiler._is_compiling_flag, compiler._is_exporting_flag, compiler.is_dynamo_compiling
     compiler._is_compiling_flag = compiler._is_exporting_flag = True
+    compiler.is_dynamo_compiling = lambda: True
     try:
         yield
     finally:
-        compiler._is_compiling_flag, compiler._is_exporting_flag = before
+        compiler._is_compiling_flag, compiler._is_exporting_flag, compiler.is_dynamo_compiling = before

@@ -29,6 +29,8 @@ def names_of(function: Callable) -> list[str]:
     if isinstance(function, torch._ops.OpOverloadPacket):
         namespace, _, name = function._qualified_op_name.partition("::")
         return _aten_names(namespace, name, "")
+    if isinstance(function, torch._ops.HigherOrderOperator):
+        return [f"higher_order.{function._name}"]
     name = getattr(function, "__name__", str(function))
     if name in ("__get__", "__set__", "__delete__"):
         return [f"{name.strip('_')}:{function.__self__.__name__}"]

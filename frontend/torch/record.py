@@ -54,7 +54,7 @@ class RecordedCall:
             torch_recording = TorchRecording(recorder, named_state(modules))
             arguments, named = add_inputs(recorder, self.model, self.examples, self.keywords, self.axes, arrays)
             self._note(recorder, {path: m for path, m in by_path(modules).items() if not is_script(m)})
-            with module_paths(recorder, modules), unchanged_state(modules):
+            with module_paths(recorder, modules), unchanged_state(modules, torch_recording.made_of_weights):
                 result = self._result(torch_recording, arguments, named)
             recorder.traced = finish(recorder, torch_recording, result)
         return recorder

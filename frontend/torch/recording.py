@@ -206,6 +206,11 @@ class TorchRecording:
         result = function(*plain(args), **plain(kwargs))
         return torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: RecordedTensor(Tensor._wrap(shared_array(t).copy())), result)
 
+    def made_of_weights(self, old, tensor: RecordedTensor) -> bool:
+        """Whether a tensor follows from the weights alone and replaces one that the program did not look at, as weight_norm makes them."""
+        node = value_of(tensor)._node
+        return isinstance(old, torch.Tensor) and id(old) not in self.captured and (node is None or not depends_on_inputs(node.value))
+
     # What is missing.
     def _missing(self, function, name: str, args, kwargs):
         line = user_line()

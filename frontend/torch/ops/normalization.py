@@ -33,6 +33,13 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
     return ops.group_norm(input, num_groups, weight, bias, eps)
 
 
+@handles("native_group_norm")
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    parts = ops.reshape(input, shape=(N, group, C // group * HxW))
+    mean, variance = ops.mean(parts, axis=-1), ops.var(parts, axis=-1)
+    return ops.group_norm(input, group, weight, bias, eps), mean, ops.rsqrt(variance + eps)
+
+
 @handles("F.batch_norm")
 def f_batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     return ops.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)

@@ -99,3 +99,48 @@ def test_compile_backend_falls_back_with_a_message():
     with pytest.warns(UserWarning, match="gradients"):
         torch.compile(model, backend=om.compile_backend)(torch.ones(1, 2)).sum().backward()
     assert model.weight.grad is not None
+
+
+def counted_sessions(monkeypatch) -> list:
+    from onemlir.frontend.torch.backend import CompiledGraph
+
+    made, before = [], CompiledGraph.recorded
+    monkeypatch.setattr(CompiledGraph, "recorded", lambda self, *rest: made.append(1) or before(self, *rest))
+    return made
+
+
+@pytest.mark.parametrize("mark", [False, True])
+def test_compile_backend_with_dynamic_sizes_makes_one_session(mark, monkeypatch):
+    made = counted_sessions(monkeypatch)
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4)).eval()
+
+    def program(x):
+        return model(x).reshape(x.shape[0] * 2, 2) * x.shape[0], x.shape[0] + 1
+
+    torch._dynamo.reset()
+    compiled = torch.compile(program, backend=om.compile_backend, dynamic=None if mark else True)
+    for size in (5, 7, 2):
+        x = torch.randn(size, 3)
+        if mark:
+            torch._dynamo.mark_dynamic(x, 0)
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            ours, count = compiled(x)
+            torch.testing.assert_close(ours, program(x)[0], rtol=1e-4, atol=1e-5)
+        assert count == size + 1
+    assert len(made) == 1
+
+
+def test_compile_backend_with_a_graph_break():
+    def program(x):
+        y = x * x.shape[0]
+        torch._dynamo.graph_break()
+        return y + y.shape[0]
+
+    torch._dynamo.reset()
+    compiled = torch.compile(program, backend=om.compile_backend, dynamic=True)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        for size in (3, 4):
+            torch.testing.assert_close(compiled(torch.ones(size)), program(torch.ones(size)))

@@ -302,3 +302,85 @@ def test_kept_tensor_is_refused():
     with pytest.raises(om.TraceError, match="'last'"):
         om.trace(model, torch.ones(2))
     assert not hasattr(model, "last")
+
+
+SAME_AS_TORCH = {
+    "view(dtype)": lambda x: x.view(torch.int32) + 1,
+    "write through as_strided": lambda x: _strided(x.clone()),
+    "quantile": lambda x: (torch.quantile(x, torch.tensor([0.0, 0.3, 1.0]), dim=1), torch.quantile(x, 0.5, interpolation="nearest")),
+    "unique_consecutive": lambda x: torch.unique_consecutive((x > 0).long(), return_inverse=True, return_counts=True),
+    "adaptive_max_pool2d with indices": lambda x: torch.nn.functional.adaptive_max_pool2d(x.reshape(1, 2, 3), (2, 2), return_indices=True),
+    "composed in C++": lambda x: (torch.cov(x), torch.trapezoid(x), torch.combinations(x[0]), torch.nn.functional.hinge_embedding_loss(x, x.sign())),
+    "booleans": lambda x: ((x > 0) * (x < 1), (x > 0) + (x < 1), (x > 0).max(1), torch.maximum(x > 0, x < 1)),
+    "rank 0": lambda x: (x[0, 0].max(0), x[0, 0].softmax(0), x[0, 0].sort(), x[0, 0].cumsum(0)),
+    "fake quantization": lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -8, 7),
+    "deepcopy": lambda x: __import__("copy").deepcopy(x * 2).add_(1) + x,
+}
+
+
+def _strided(x):
+    x.as_strided((2, 2), (1, 3), 1).mul_(10)
+    return x
+
+
+@pytest.mark.parametrize("name", SAME_AS_TORCH)
+def test_same_as_torch(name, agrees):
+    torch.manual_seed(0)
+    agrees(SAME_AS_TORCH[name], (torch.randn(2, 3),), None, [(torch.randn(2, 3),)])
+
+
+def test_sizes_times_floats(agrees):
+    agrees(lambda x: (x * (x.shape[0] * 0.5), x + 2.5 * x.shape[0], x * (x.shape[0] * 0.5 + 1)), (torch.ones(2, 3),), ("batch", None), [(torch.ones(5, 3),)])
+
+
+REFUSED = {
+    "vmap": lambda x: torch.vmap(lambda row: row.sum())(x),
+    "gradients": lambda x: torch.autograd.grad(x.sum(), x),
+    "complex numbers": lambda x: torch.complex(x, x).real,
+    "fft": lambda x: torch.fft.rfft(x).abs(),
+    "sparse": lambda x: x.to_sparse(),
+    "quantized": lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).dequantize(),
+    "packed sequences": lambda x: torch.nn.utils.rnn.pack_padded_sequence(x[None], [2], batch_first=True).data,
+    "a wrong index": lambda x: x[5],
+    "inverse": lambda x: torch.inverse(x @ x.t()),
+    "nested tensors": lambda x: torch.nested.nested_tensor([x, x]),
+    "int of a size times a float": lambda x: x[:int(x.shape[0] * 0.5)],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.filterwarnings("ignore")
+def test_refused_with_the_line(name):
+    with pytest.raises(om.OnemlirError, match=f"{HERE}:"):
+        om.trace(REFUSED[name], torch.ones(2, 3), axes=("batch", None) if "size" in name else None)
+
+
+def test_weights_recomputed_by_hooks(agrees):
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = torch.nn.utils.weight_norm(torch.nn.Linear(3, 2))
+    model.register_forward_hook(lambda module, inputs, output: output * 2)
+    agrees(model, (torch.randn(2, 3),))
+
+
+def test_control_flow_stays_in_the_graph(agrees):
+    from torch._higher_order_ops.while_loop import while_loop
+
+    linear = torch.nn.Linear(3, 3)
+
+    def program(x):
+        y = torch.cond(x.sum() > 0, lambda t: linear(t), lambda t: t * 3, (x,))
+        return while_loop(lambda i, z: z.abs().sum() < 100, lambda i, z: (i + 1, z * 2 + x), (torch.tensor(0), y))
+
+    def plain(x):
+        y = linear(x) if x.sum() > 0 else x * 3
+        i = torch.tensor(0)
+        while y.abs().sum() < 100:
+            i, y = i + 1, y * 2 + x
+        return i, y
+
+    traced = om.trace(program, torch.ones(2, 3), axes=("batch", None))
+    for x in (torch.ones(2, 3), -torch.ones(4, 3)):
+        for ours, theirs in zip(traced(x), plain(x)):
+            torch.testing.assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-5)

@@ -48,8 +48,7 @@ def _resized(node, ops, roi_at: int, scales_at: int, sizes_at: int):
         sizes = tuple(_size(n, s) for n, s in zip(shape, scales))
     elif node.has(sizes_at):
         stretched = node.text("keep_aspect_ratio_policy", "stretch") == "stretch"
-        fixed = not stretched or node.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize"
-        sizes, scales = _by_sizes(node, node.ints(sizes_at) if fixed else node.sizes(sizes_at), axes, shape)
+        sizes, scales = _by_sizes(node, node.sizes(sizes_at) if stretched else node.ints(sizes_at), axes, shape)
     else:
         raise FormatError("neither scales nor sizes are given")
     mode = node.text("mode", "nearest")

@@ -81,9 +81,11 @@ class _AxisResize:
 
     def cropped(self, i):
         start, end = self.roi[self.axis], self.roi[self.axis + len(self.roi) // 2]
+        middle = i * 0.0 + self.last() * (0.5 * (start + end))
         if self.new == 1:
-            return i * 0.0 + self.last() * (0.5 * (start + end))
-        return self.last() * start + i * (self.last() * (end - start) / self.number(self.new - 1))
+            return middle
+        spread = self.last() * start + i * (self.last() * (end - start) / self.ops.maximum(self.number(self.new - 1), 1.0))
+        return spread if isinstance(self.new, int) else self.ops.where(self.number(self.new) > 1.0, spread, middle)
 
     def rounded(self, places):
         ops = self.ops

@@ -303,3 +303,14 @@ def test_weights_stay_in_the_mapped_file(tmp_path):
     assert len(traced.parameters) == 4 and all(map(is_mapped, traced.parameters.values()))
     x = np.ones((1, 64), np.float32)
     np.testing.assert_allclose(traced(x, np.array(True)), x @ weights[0] @ weights[1] @ weights[2] @ weights[3], rtol=1e-3)
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (1, 4), (2, 1)], ids=str)
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+def test_crop_and_resize_to_sizes_that_are_data(sizes, mode):
+    """An axis of one element takes the middle of the crop."""
+    nodes = [node("Concat", "ones size", "sizes", axis=0),
+             node("Resize", "x roi _ sizes", "y", mode=mode, coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=7.0)]
+    constants = {"roi": np.array([0, 0, 0.2, 0.1, 1, 1, 0.8, 1.2], np.float32), "ones": np.array([1, 1])}
+    proto = model(nodes, [value("x", [1, 1, "h", "w"]), value("size", [2], I64)], [value("y", None)], constants)
+    same_as_peer(proto, {"x": normal(1, 1, 5, 6), "size": np.array(sizes)})

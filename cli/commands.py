@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Annotated, Optional
 
 import typer
@@ -9,6 +10,13 @@ import typer
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="Compile machine-learning models: show, run, measure and export .onemodel and .onnx files.")
 
+def _verify_each(value: bool) -> bool:
+    if value:
+        os.environ["ONEMLIR_VERIFY_EACH"] = "1"
+    return value
+
+
+VerifyEach = Annotated[bool, typer.Option("--verify-each", callback=_verify_each, help="Verify after each pass, and what each accepts before.")]
 Model = Annotated[str, typer.Argument(help="A .onemodel or .onnx file.")]
 
 
@@ -50,6 +58,7 @@ def run(
     sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis for random inputs: batch=8.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of random inputs.")] = 0,
     threads: Annotated[Optional[int], typer.Option(min=1, help="Number of threads.")] = None,
+    verify_each: VerifyEach = False,
 ) -> None:
     """Run a model on inputs from a file, or on random ones."""
     _command("run").run(model, inputs, output, sizes or [], seed, threads)
@@ -106,6 +115,7 @@ def compile_model(
     isolate: Annotated[bool, typer.Option(help="Compile in a child process, so that a crash inside the compiler is a message.")] = True,
     seconds: Annotated[Optional[float], typer.Option(help="Time limit of the child process.")] = None,
     memory: Annotated[Optional[int], typer.Option(help="Memory limit of the child process, in MiB.")] = None,
+    verify_each: VerifyEach = False,
 ) -> None:
     """Compile a model to a native library, object file, archive or program, with a C header."""
     _command("compile").run(model, output, memory, target=target, cpu=cpu, threads=threads, name=name, weights=weights, executable=executable,
@@ -137,6 +147,7 @@ def bisect(
     sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis for random inputs: batch=8.")] = None,
     rtol: Annotated[float, typer.Option(help="Relative tolerance.")] = 1e-3,
     atol: Annotated[float, typer.Option(help="Absolute tolerance.")] = 1e-5,
+    verify_each: VerifyEach = False,
 ) -> None:
     """Find the pass that changes the numbers: each stage against the reference."""
     _command("bisect").run(model, inputs, sizes or [], rtol, atol)

@@ -1,4 +1,3 @@
-"use strict";
 const all = (selector) => [...document.querySelectorAll(selector)];
 const one = (selector) => document.querySelector(selector);
 const choose = (group, attribute, value) => all(group).forEach((e) => e.classList.toggle("on", e.dataset[attribute] === value));
@@ -15,21 +14,32 @@ function showStage(name) {
 }
 function showDepth(number) {
   choose(".depth", "depth", number);
-  choose(".picture", "depth", number);
+  unfoldTo(Number(number));
+  redraw();
   fit();
 }
 
+function redraw() {
+  draw();
+  markNodes();
+}
+
 // One or several operations are marked in the graph and in every stage.
+let chosen = new Set();
+function markNodes() {
+  all(".node").forEach((e) => e.classList.toggle("chosen", e.dataset.ops.split(" ").some((n) => n !== "" && chosen.has(n))));
+}
 function mark(numbers, label) {
-  const wanted = new Set(numbers.map(String));
-  all("pre i[data-op]").forEach((e) => e.classList.toggle("chosen", wanted.has(e.dataset.op)));
-  all(".node").forEach((e) => e.classList.toggle("chosen", e.dataset.ops.split(" ").some((n) => n !== "" && wanted.has(n))));
+  chosen = new Set(numbers.map(String));
+  all("pre i[data-op]").forEach((e) => e.classList.toggle("chosen", chosen.has(e.dataset.op)));
+  markNodes();
   one("#chosen").textContent = label;
   scrollToChosen();
 }
 function scrollToChosen() {
   const line = one(".pane.on i.chosen");
   const pane = one(".pane.on");
+  if (line && line.closest("details")) line.closest("details").open = true;
   if (line) pane.scrollTop = line.offsetTop - pane.offsetTop - pane.clientHeight / 2;
 }
 document.addEventListener("click", (event) => {
@@ -43,18 +53,23 @@ document.addEventListener("click", (event) => {
   else if (node && !moved) mark(node.dataset.ops.split(" "), node.dataset.path || node.querySelector("text").textContent);
   else if (line) mark([line.dataset.op], line.textContent.trim().slice(0, 90));
 });
+// A double click on a folded module unfolds it alone; on an operation it folds the module that holds it.
 document.addEventListener("dblclick", (event) => {
-  const picture = event.target.closest(".node.module") && event.target.closest(".picture");
-  if (picture) showDepth(String(Number(picture.dataset.depth) + 1));
+  const node = event.target.closest(".node");
+  if (!node || !node.dataset.path) return;
+  if (node.classList.contains("module")) open.add(node.dataset.path);
+  else fold(node.dataset.path);
+  all(".depth").forEach((e) => e.classList.remove("on"));
+  redraw();
 });
 
 // Zoom with the wheel, move with the mouse.
 const view = { x: 0, y: 0, scale: 1 };
 let moved = false;
 const canvas = one("#canvas");
-const apply = () => all(".picture").forEach((e) => (e.style.transform = `translate(${view.x}px,${view.y}px) scale(${view.scale})`));
+const apply = () => (one("#picture").style.transform = `translate(${view.x}px,${view.y}px) scale(${view.scale})`);
 function fit() {
-  const box = one(".picture.on svg");
+  const box = one("#picture svg");
   view.scale = Math.min(1, (canvas.clientWidth - 20) / box.width.baseVal.value);
   view.x = (canvas.clientWidth - box.width.baseVal.value * view.scale) / 2;
   view.y = 5;
@@ -86,9 +101,10 @@ canvas.addEventListener("pointerdown", (event) => {
 showView("stages");
 showStage(one(".tab").dataset.stage);
 showDepth(all(".depth").at(-1).dataset.depth);
-// #stage=llvm&op=3 in the address shows that at once.
+// #stage=llvm&op=3&depth=0&open=layers.0 in the address shows that at once.
 const wanted = new URLSearchParams(location.hash.slice(1));
 if (wanted.get("view")) showView(wanted.get("view"));
 if (wanted.get("stage")) showStage(wanted.get("stage"));
 if (wanted.get("depth")) showDepth(wanted.get("depth"));
+if (wanted.get("open")) wanted.get("open").split(",").forEach((path) => open.add(path)), redraw();
 if (wanted.get("op")) mark([wanted.get("op")], `operation ${wanted.get("op")}`);

@@ -1,10 +1,13 @@
 """The HTML page."""
 from __future__ import annotations
 
+import json
 import pathlib
 from html import escape
 
+from ..graph import Graph
 from .highlight import highlighted
+from .machine import functions
 from .record import Line, PassRecord, Recording
 
 FOLDER = pathlib.Path(__file__).parent
@@ -14,14 +17,25 @@ def page(title: str, recording: Recording) -> str:
     """One file: style, script and pictures are inside."""
     tabs = "".join(f'<button class="tab" data-stage="{escape(name)}">{escape(name)}</button>' for name in recording.stages)
     panes = "".join(stage_pane(name, lines, recording.omitted[name]) for name, lines in recording.stages.items())
-    depths = "".join(f'<button class="depth" data-depth="{n}">{label}</button>' for n, label in enumerate(depth_labels(len(recording.pictures))))
-    pictures = "".join(f'<div class="picture" data-depth="{n}">{text}</div>' for n, text in enumerate(recording.pictures))
+    depths = "".join(f'<button class="depth" data-depth="{n}">{label}</button>' for n, label in enumerate(depth_labels(recording.depth + 1)))
     read = lambda name: (FOLDER / name).read_text(encoding="utf-8")
-    return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title><style>{read("page.css")}</style></head><body>'
-            f'<header><h1>{escape(title)}</h1><nav><button class="view" data-view="stages">Stages</button><button class="view" data-view="passes">Passes</button><button class="view" data-view="times">Times</button></nav>'
-            f'<span id="chosen"></span></header><main><section id="graph"><div class="bar">Unfold {depths}<button id="fit">Fit</button></div>'
-            f'<div id="canvas">{pictures}</div></section><section id="stages"><div class="bar">{tabs}</div>{panes}</section>'
-            f'<section id="passes">{passes_table(recording.passes)}</section><section id="times">{times_table(recording.times)}</section></main><script>{read("page.js")}</script></body></html>\n')
+    data = json.dumps(graph_data(recording.graph)).replace("<", "\\u003c")
+    views = "".join(f'<button class="view" data-view="{name}">{name.capitalize()}</button>' for name in ("stages", "passes", "times"))
+    head = f'<head><meta charset="utf-8"><title>{escape(title)}</title><style>{read("page.css")}</style></head>'
+    header = f'<header><h1>{escape(title)}</h1><nav>{views}</nav><span id="chosen"></span></header>'
+    graph = (f'<section id="graph"><div class="bar">Unfold {depths}<button id="fit">Fit</button></div>'
+             '<div id="canvas"><div id="picture"></div></div></section>')
+    sections = (f'<section id="stages"><div class="bar">{tabs}</div>{panes}</section><section id="passes">{passes_table(recording.passes)}</section>'
+                f'<section id="times">{times_table(recording.times)}</section>')
+    scripts = f'<script type="application/json" id="data">{data}</script><script>{read("graph.js")}{read("page.js")}</script>'
+    return f'<!doctype html>\n<html lang="en">{head}<body>{header}<main>{graph}{sections}</main>{scripts}</body></html>\n'
+
+
+def graph_data(graph: Graph) -> dict:
+    """The unfolded graph for the page's script."""
+    nodes = [{"label": node.label, "kind": node.kind, "path": node.path.split(".") if node.path else [], "detail": node.detail, "numbers": node.numbers}
+             for node in graph.nodes]
+    return {"nodes": nodes, "edges": [[source, target, label] for (source, target), label in graph.edges.items()]}
 
 
 def depth_labels(count: int) -> list[str]:
@@ -29,9 +43,18 @@ def depth_labels(count: int) -> list[str]:
 
 
 def stage_pane(name: str, lines: list[Line], omitted: int) -> str:
-    rows = "".join(line_row(line) for line in lines)
+    parts = functions(lines) if name == "assembly" else [("", lines)]
+    rows = "".join(function_block(title, part) for title, part in parts)
     rest = f'<p class="note">{omitted} more lines; onemlir show --stage {escape(name)} prints all.</p>' if omitted else ""
-    return f'<div class="pane" data-stage="{escape(name)}"><pre>{rows}</pre>{rest}</div>'
+    return f'<div class="pane" data-stage="{escape(name)}">{rows}{rest}</div>'
+
+
+def function_block(title: str, lines: list[Line]) -> str:
+    """A function of the assembly folds away under its name; other text stands as it is."""
+    rows = "".join(line_row(line) for line in lines)
+    if not title:
+        return f"<pre>{rows}</pre>"
+    return f'<details class="function" open><summary>{escape(title)}, {len(lines)} lines</summary><pre>{rows}</pre></details>'
 
 
 def line_row(line: Line) -> str:

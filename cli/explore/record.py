@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from ...dialect.program import entry_function, Program
+from ..graph import Graph, graph_of
+from ..graph.model_graph import depth_of
 
 MARK = "om.op."
 MOST_LINES = 4000  # of a stage that are shown
@@ -37,34 +39,32 @@ class PassRecord:
 
 @dataclass
 class Recording:
-    """`pictures` holds the SVG of the graph by depth of unfolding."""
+    """`graph` is that of all ops, `depth` the number of levels of modules in it."""
 
     stages: dict[str, list[Line]] = field(default_factory=dict)
     omitted: dict[str, int] = field(default_factory=dict)
     passes: list[PassRecord] = field(default_factory=list)
-    pictures: list[str] = field(default_factory=list)
+    graph: Graph = field(default_factory=Graph)
+    depth: int = 0
     times: list = field(default_factory=list)
     """Rows of `onemlir profile`."""
 
 
 def record(program: Program) -> Recording:
     """Compile a copy of a program whose ops carry their number in their location."""
-    from ...lowering.llvm import assembly, llvm_ir
     from ...lowering.compilation import copy_module, lower
-    from ..graph import graph_of, svg
-    from ..graph.model_graph import depth_of
+    from .machine import machine_forms
 
     recording = Recording()
     module = copy_module(program.module)
     function = entry_function(module)
     with module.context:
-        depths = [*range(depth_of(function)), None]
-        recording.pictures = [svg(graph_of(function, depth), f"arrow-{number}") for number, depth in enumerate(depths)]
+        recording.graph, recording.depth = graph_of(function), depth_of(function)
         mark(function)
     watch = _Watch(recording, module)
     lowered = lower(Program(module, program.weights), observe=watch.stage, observe_pass=watch.after_pass)
-    for name, text in (("llvm-ir", llvm_ir(lowered)), ("assembly", assembly(lowered))):
-        watch.keep(name, [Line(line) for line in text.splitlines()])
+    for name, lines in machine_forms(lowered).items():
+        watch.keep(name, lines)
     return recording
 
 

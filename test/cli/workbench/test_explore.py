@@ -9,6 +9,7 @@ import pytest
 import onemlir as om
 from onemlir import nn
 from onemlir.cli.explore.highlight import highlighted
+from onemlir.cli.explore.machine import functions
 from onemlir.cli.explore.page import page
 from onemlir.cli.explore.record import differences, Line, line_of, record
 from onemlir.cli.graph import graph_of, svg
@@ -120,6 +121,27 @@ def test_in_a_browser(recording, tmp_path):
     path.write_text(page("model", recording), encoding="utf-8")
     command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]
     result = subprocess.run([*command, f"{path.as_uri()}#stage=linalg&op=2&depth=0"], capture_output=True, text=True, timeout=120)
-    shown = re.findall(r'<(?:button|div) class="(?:tab|pane|depth|picture) on" data-(\w+)="([^"]*)"', result.stdout)
+    shown = re.findall(r'<(?:button|div) class="(?:tab|pane|depth) on" data-(\w+)="([^"]*)"', result.stdout)
     assert shown.count(("stage", "linalg")) == 2 and ("depth", "0") in shown
     assert 'class="chosen"' in result.stdout and re.search(r'class="node \w+ chosen"', result.stdout)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser")
+def test_modules_unfold_one_by_one(recording, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(page("model", recording), encoding="utf-8")
+    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]
+    result = subprocess.run([*command, f"{path.as_uri()}#depth=0&open=1"], capture_output=True, text=True, timeout=120)
+    nodes = re.findall(r'class="node (\w+)[^"]*" data-ops="[^"]*" data-path="([^"]*)"', result.stdout)
+    assert ("module", "0") in nodes and ("module", "1.first") in nodes and ("op", "1") in nodes and ("module", "1") not in nodes
+
+
+def test_machine_code_is_marked(recording):
+    """Lines come from ops that the loops come from (equal layers share code, that of the first); no debug information is left."""
+    loops = {line.op for line in recording.stages["loops"]} - {None}
+    for stage in ("llvm-ir", "assembly"):
+        lines = recording.stages[stage]
+        assert {line.op for line in lines} - {None} <= loops and any(line.op is not None for line in lines), stage
+        assert not any("!dbg" in line.text or ".loc" in line.text.split() or "debug_" in line.text for line in lines)
+    names = [name for name, _ in functions(recording.stages["assembly"])]
+    assert "entry" in names and "globl" in "".join(line.text for line in recording.stages["assembly"])

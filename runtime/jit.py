@@ -1,6 +1,7 @@
 """From a program to a ready Session: lower, compile for this processor, run @prepare on the weights."""
 from __future__ import annotations
 
+import os
 import time
 from typing import Callable
 
@@ -30,7 +31,7 @@ def jit_session(program, threads: int | None = None, dump=None, observe: Callabl
     from .isolation import isolated_code, Limits
 
     start = time.perf_counter()
-    plain = dump is None and observe is None
+    plain = dump is None and observe is None and os.environ.get("ONEMLIR_VERIFY_EACH", "0") != "1"
     key = program_key(program) if cache and plain else None
     found = read_code(key)
     if found is None and isolate and plain and not registered_here():

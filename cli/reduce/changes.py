@@ -23,11 +23,24 @@ def _parse(text: str) -> ir.Module:
     return bindings.parse_module(text, bindings.new_context())
 
 
+def _inside(function: ir.Operation) -> list[ir.Operation]:
+    """Operations of a function that are no terminators, those of regions included; the last first, and what a region holds before its owner."""
+    found: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        if operation != function and operation.name not in TERMINATORS:
+            found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    function.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found[::-1]
+
+
 def drop_operations(text: str, places: Iterable[int] | None):
-    """Operations at the top of the functions, the last first."""
+    """Operations of the functions, also inside of regions, the last first."""
     module = _parse(text)
     with module.context, ir.Location.unknown():
-        found = [(f, op.operation) for f in functions(module) for op in list(f.regions[0].blocks[0].operations)[:-1]][::-1]
+        found = [(f, op) for f in functions(module) for op in _inside(f)]
         if places is None:
             return len(found)
         for place in places:
@@ -46,11 +59,47 @@ def _into_arguments(function: ir.Operation, operation: ir.Operation) -> None:
     _set_signature(function, list(range(len(block.arguments))))
 
 
+def unwrap_regions(text: str, places: Iterable[int] | None):
+    """Control flow, of which one region takes the place: a branch, or the body of a loop run once."""
+    module = _parse(text)
+    with module.context, ir.Location.unknown():
+        found = [(op, number) for f in functions(module) for op in _inside(f) if op.name in ENTERED
+                 for number in range(len(op.regions)) if len(op.regions[number].blocks) == 1]
+        if places is None:
+            return len(found)
+        gone: set[int] = set()
+        for place in places:
+            if not any(found[place][0] == found[other][0] for other in gone):
+                gone.add(place)
+                _unwrap(*found[place])
+        found.clear()
+        remove_dead(module)
+        return _changed(module)
+
+
+# What the arguments of the regions of control flow are at first, given the operands.
+ENTERED = {"scf.if": lambda operands: [], "scf.for": lambda operands: [operands[0], *operands[3:]], "scf.while": lambda operands: operands}
+TERMINATORS = frozenset({"func.return", "scf.yield", "scf.condition", "linalg.yield", "tensor.yield", "cf.br", "cf.cond_br", "llvm.return"})
+
+
+def _unwrap(operation: ir.Operation, region: int) -> None:
+    block = operation.regions[region].blocks[0]
+    for argument, value in zip(block.arguments, ENTERED[operation.name](list(operation.operands))):
+        argument.replace_all_uses_with(value)
+    inner = [op.operation for op in block.operations]
+    for op in inner[:-1]:
+        op.move_before(operation)
+    values = list(inner[-1].operands)[inner[-1].name == "scf.condition":]
+    for result, value in zip(operation.results, values):
+        result.replace_all_uses_with(value)
+    operation.erase()
+
+
 def bypass_operations(text: str, places: Iterable[int] | None):
     """Operations with an operand of the result's type, which takes the result's place."""
     module = _parse(text)
     with module.context, ir.Location.unknown():
-        tops = [op.operation for f in functions(module) for op in list(f.regions[0].blocks[0].operations)[:-1]][::-1]
+        tops = [op for f in functions(module) for op in _inside(f)]
         found = [op for op in tops if len(op.results) == 1 and any(v.type == op.results[0].type for v in op.operands)]
         if places is None:
             return len(found)
@@ -67,7 +116,8 @@ def drop_results(text: str, places: Iterable[int] | None):
     """Returned values; one is left. What only they used goes with them."""
     module = _parse(text)
     with module.context, ir.Location.unknown():
-        found = [(f, number) for f in functions(module) for number in range(len(_terminator(f).operands)) if len(_terminator(f).operands) > 1]
+        found = [(f, number) for f in functions(module) if len(f.regions[0].blocks) == 1
+                 for number in range(len(_terminator(f).operands)) if len(_terminator(f).operands) > 1]
         if places is None:
             return len(found)
         gone = [found[place] for place in places]
@@ -80,8 +130,9 @@ def drop_results(text: str, places: Iterable[int] | None):
 
 
 def _terminator(function: ir.Operation) -> ir.Operation:
-    operations = function.regions[0].blocks[0].operations
-    return operations[len(operations) - 1].operation
+    """A return of the function."""
+    last = [block.operations[len(block.operations) - 1].operation for block in function.regions[0].blocks]
+    return next(operation for operation in last if operation.name == "func.return")
 
 
 def _return(function: ir.Operation, keep: list[int]) -> None:
@@ -116,7 +167,8 @@ def drop_functions(text: str, places: Iterable[int] | None):
     """Whole functions but @main."""
     module = _parse(text)
     with module.context:
-        found = [op.operation for op in module.body.operations if op.operation.name == "func.func" and str(op.operation.attributes["sym_name"]) != '"main"']
+        found = [op.operation for op in module.body.operations
+                 if op.operation.name == "func.func" and str(op.operation.attributes["sym_name"]) != '"main"']
         if places is None:
             return len(found)
         for place in places:

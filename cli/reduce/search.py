@@ -7,9 +7,10 @@ from typing import Callable, Sequence
 from ...dialect import bindings
 from ...dialect.verify import verify
 from ...errors import OnemlirError
-from .changes import bypass_operations, drop_arguments, drop_functions, drop_operations, drop_results
+from .changes import bypass_operations, drop_arguments, drop_functions, drop_operations, drop_results, unwrap_regions
 
-CHANGES = (("results", drop_results), ("functions", drop_functions), ("operations", drop_operations), ("bypassed operations", bypass_operations), ("arguments", drop_arguments))
+CHANGES = (("results", drop_results), ("functions", drop_functions), ("operations", drop_operations), ("regions", unwrap_regions),
+           ("bypassed operations", bypass_operations), ("arguments", drop_arguments))
 SIZE = re.compile(r"(?<=[<x ,])(\d+)(?=x|[,\]>])")
 
 

@@ -40,6 +40,38 @@ def test_sizes_stay_when_they_matter():
     assert "tensor<1x32xf32>" in reduced
 
 
+LOOP = """func.func @main(%x: tensor<4xf32>, %p: tensor<i1>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c = tensor.extract %p[] : tensor<i1>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> (tensor<4xf32>) {
+    %a = scf.if %c -> (tensor<4xf32>) {
+      %b = "om.exp"(%s) : (tensor<4xf32>) -> tensor<4xf32>
+      %d = "om.tanh"(%b) : (tensor<4xf32>) -> tensor<4xf32>
+      scf.yield %d : tensor<4xf32>
+    } else {
+      %e = "om.sin"(%s) : (tensor<4xf32>) -> tensor<4xf32>
+      scf.yield %e : tensor<4xf32>
+    }
+    %f = "om.add"(%a, %s) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %f : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+"""
+
+
+def test_control_flow_goes_when_it_does_not_matter():
+    reduced = reduce_text(LOOP, lambda text: "om.tanh" in text)
+    assert "scf." not in reduced and sum('"om.' in line for line in reduced.splitlines()) == 1
+
+
+def test_what_a_region_holds_is_reduced():
+    """The failure needs the branch; what stands in it and around it goes."""
+    reduced = reduce_text(LOOP, lambda text: "scf.if" in text and "om.tanh" in text)
+    assert "scf.for" not in reduced and "om.exp" not in reduced and "om.sin" not in reduced and "om.add" not in reduced
+
+
 def test_command(tool, tmp_path):
     """A reproducer keeps its first line; the output file runs like the original."""
     path, output = tmp_path / "m.mlir", tmp_path / "small.mlir"

@@ -99,8 +99,9 @@ def softsign(ops, x):
 @decomposes(om.Softmax)
 @rounded_once
 def softmax(ops, x, axis):
+    """Divides once a row: the sum is 1 at least, so its reciprocal is as exact."""
     shifted = ops.exp(x - largest(ops, x, (axis,)))
-    return shifted / ops.sum(shifted, axis=axis, keepdims=True)
+    return shifted * ops.reciprocal(ops.sum(shifted, axis=axis, keepdims=True))
 
 
 @decomposes(om.LogSoftmax)

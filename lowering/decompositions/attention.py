@@ -59,4 +59,4 @@ def safe_softmax(ops, scores):
     top = largest(ops, scores, (scores.rank - 1,))
     weights = ops.exp(scores - ops.where(top == -INFINITY, 0.0, top))
     total = ops.sum(weights, axis=-1, keepdims=True)
-    return weights / ops.where(total == 0, 1.0, total)
+    return weights * ops.reciprocal(ops.where(total == 0, 1.0, total))

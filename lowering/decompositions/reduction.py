@@ -6,6 +6,7 @@ import math
 from mlir import ir
 
 from ...dialect.ops import reduction as om
+from ...dialect.symbolic import less_equal
 from .precision import count_of, number, rounded_once
 from .registry import decomposes
 
@@ -17,7 +18,8 @@ def largest(ops, x, axes):
     if any(isinstance(x.shape[a], int) and x.shape[a] == 0 for a in axes):
         return x.builder.full(-math.inf, tuple(1 if i in axes else size for i, size in enumerate(x.shape)), x.dtype)
     result = ops.max(x, axis=axes, keepdims=True)
-    result.value.owner.operation.attributes[MAY_BE_EMPTY] = ir.UnitAttr.get()
+    if any(less_equal(1, x.shape[a]) is not True for a in axes):
+        result.value.owner.operation.attributes[MAY_BE_EMPTY] = ir.UnitAttr.get()
     return result
 
 

@@ -24,7 +24,7 @@ def matmul(op: Structured) -> bool:
     orders = _orders(op, batch, a_transposed, layout)
     packed = [v for v, results in zip(op.operands[2:op.inputs], op.maps[2:op.inputs]) if all(dimension(e) is None for e in results)]
     lies = [(op.operands[i], order) for i, order in orders.items()]
-    if not all(is_contiguous(v) or _unit_stride(v) for v, _ in lies) or not all(_ends_alike(order) for i, (_, order) in zip(orders, lies) if i):
+    if not all(is_contiguous(v) or has_unit_stride(v) for v, _ in lies) or not all(_ends_alike(order) for i, (_, order) in zip(orders, lies) if i):
         return False
     a, bm, c = (permuted(value, order) for value, order in lies)
     sizes = static_sizes(op)
@@ -75,7 +75,7 @@ def _ends_alike(order: list[int]) -> bool:
     return order[-1] == len(order) - 1
 
 
-def _unit_stride(value: ir.Value) -> bool:
+def has_unit_stride(value: ir.Value) -> bool:
     """Whether neighbours along the last axis are neighbours in memory."""
     strides, _ = ir.MemRefType(value.type).get_strides_and_offset()
     return bool(strides) and strides[-1] == 1
@@ -186,7 +186,7 @@ def pack_filter(op: Structured) -> bool:
 def max_pool(op: Structured) -> bool:
     """The maximum over windows of x, which the body reads; whatever follows runs on its own."""
     x, y = captured_memref(op), op.operands[-1]
-    if x is None or op.epilogue is not None or not _unit_stride(x) or not _unit_stride(y):
+    if x is None or op.epilogue is not None or not has_unit_stride(x) or not has_unit_stride(y):
         return False
     ints = lambda name: tuple(ir.DenseI64ArrayAttr(op.kernel[name]))
     layout = ir.StringAttr(op.kernel["layout"]).value

@@ -8,15 +8,15 @@ from ..kernels import emit_matmul, MatmulShape
 from ..kernels.parts import emit_split_left, emit_split_right
 from ..kernels.split_matmul import emit_split_matmul
 from .emit import kernel, static_sizes
-from .kernels import captured_memref, epilogue_function, has_long_epilogue
-from .structured import dimension, is_contiguous, merge_loops, Structured
+from .kernels import captured_memref, epilogue_function, has_long_epilogue, has_unit_stride
+from .structured import dimension, merge_loops, Structured
 
 
 @kernel("split_left")
 def split_left(op: Structured) -> bool:
     """Parts of a matrix that the body reads element by element."""
     source = captured_memref(op)
-    if source is None or not is_contiguous(source):
+    if source is None or not has_unit_stride(source):
         return False
     emit_split_left(source, op.operands[-1])
     return True

@@ -6,7 +6,8 @@
 // CHECK-NEXT: %[[D:.*]] = "om.subtract"(%arg0, %[[M]])
 // CHECK-NEXT: %[[E:.*]] = "om.exp"(%[[D]])
 // CHECK-NEXT: %[[S:.*]] = "om.sum"(%[[E]]) {axis = array<i64: 1>, keepdims = true}
-// CHECK-NEXT: %[[R:.*]] = "om.divide"(%[[E]], %[[S]])
+// CHECK-NEXT: %[[I:.*]] = "om.reciprocal"(%[[S]])
+// CHECK-NEXT: %[[R:.*]] = "om.multiply"(%[[E]], %[[I]])
 // CHECK-NEXT: return %[[R]]
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = "om.softmax"(%x) {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>

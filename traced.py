@@ -194,6 +194,7 @@ def from_onnx(model, **options) -> TracedModel:
     from .frontend.onnx import read_onnx
 
     load_extensions("onemlir.passes")
+    load_extensions("onemlir.readers")
     return TracedModel(read_onnx(model, **options))
 
 

@@ -3,8 +3,11 @@
     [project.entry-points."onemlir.ops"]        # declarations of ops
     mine = "my_package.ops"
 
-    [project.entry-points."onemlir.passes"]     # passes, rewrite patterns, lowerings, decompositions, ONNX writers and readers, tile tables
+    [project.entry-points."onemlir.passes"]     # passes, rewrite patterns, lowerings, decompositions, ONNX writers, tile tables
     mine = "my_package.passes"
+
+    [project.entry-points."onemlir.readers"]    # readers of ONNX operators, imported when an ONNX file is read
+    mine = "my_package.readers"
 
 ONEMLIR_EXTENSIONS=0 in the environment leaves them out.
 """
@@ -42,7 +45,7 @@ def entry_points(group: str) -> list[tuple[str, str]]:
 
 def load_all() -> dict[str, str]:
     """Import all extensions; the version of each module's package that tells one, by module name."""
-    if not any(load_extensions(group) for group in GROUPS):
+    if not any([load_extensions(group) for group in GROUPS]):
         return {}
     return {module: version for group, _, module, version in _installed() if group in GROUPS and version}
 

@@ -35,11 +35,28 @@ def test_onnx(tmp_path):
     np.testing.assert_allclose(session.run(None, {"x": X, "g": G})[0], expected(X, G, 1.7), rtol=1e-5, atol=1e-6)
 
 
+def custom_model(version=1):
+    """A model with an operator of the package's own domain."""
+    from onnx import helper, TensorProto
+
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 8]) for name in ("x", "g")]
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 8])
+    node = helper.make_node("Gate", ["x", "g"], ["y"], domain="com.example.swiglu", beta=1.7)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.example.swiglu", version)]
+    return helper.make_model(helper.make_graph([node], "gate", inputs, [output]), opset_imports=opsets)
+
+
+def test_an_onnx_operator_of_ones_own_is_read():
+    traced = om.from_onnx(custom_model().SerializeToString())
+    assert "swiglu.gate" in traced.mlir()
+    np.testing.assert_allclose(traced.session()(X, G), expected(X, G, 1.7), rtol=1e-5, atol=1e-6)
+
+
 def test_the_fusion_takes_part_in_compilation():
     model = nn.Sequential(nn.Linear(8, 8), nn.SiLU())
     traced = om.trace(lambda x: x * model(x), om.tensor(X))
     seen = []
-    from onemlir.lowering.compilation import lower
+    from onemlir.lowering import lower
 
     lower(traced.program, until="linalg", observe_pass=lambda name, module: seen.append("swiglu.gate" in str(module)))
     assert any(seen)

@@ -8,7 +8,8 @@ from typing import Callable
 import numpy as np
 
 from ..errors import OnemlirError
-from .mapped import mapping_of
+from .heap import trim
+from .mapped import mapping_of, release_pages
 from .portable import PortableSession
 from .session import Session
 from .specs import Compiled, Message, Spec
@@ -44,8 +45,10 @@ def jit_session(program, threads: int | None = None, dump=None, observe: Callabl
     session = PortableSession(code[0], inputs, outputs, parameters, threads=threads, nesting=program.structure, checks=size_checks(program))
     session.timing = {"lower": lowered - start, "generate": generated - lowered, "prepare": time.perf_counter() - generated}
     session.cached = found is not None
+    release_pages(map(np.asarray, getattr(program, "program", program).weights.values()))
     if not found:
         write_code(key, code, entries)
+        trim()
     return session
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from mlir import ir
 
 from ..buffers.functions import walk
+from .float_state import DECLARATIONS, RESTORE, SET
 from .outline import BODY
 from .support import PARALLEL_FOR, POOL
 
@@ -98,13 +99,16 @@ def _thunk(module: ir.Module, body: str) -> None:
     signature = ", ".join(str(t) for t in types)
     text = f"""
 llvm.func @{body}({signature})
+{DECLARATIONS}
 llvm.func internal @{body}_thunk(%context: !llvm.ptr, %begin: i64, %end: i64) {{
   %grain = llvm.mlir.constant(1 : i64) : i64
   %s = llvm.load %context : !llvm.ptr -> {kind}
   {chr(10).join(lines)}
+  %state = llvm.call @{SET}() : () -> i64
   llvm.call @{body}({values}) : ({signature}) -> ()
+  llvm.call @{RESTORE}(%state) : (i64) -> ()
   llvm.return
 }}"""
     parsed = ir.Module.parse(text, module.context)
     with ir.InsertionPoint(module.body):
-        parsed.body.operations[1].operation.clone()
+        parsed.body.operations[len(parsed.body.operations) - 1].operation.clone()

@@ -11,6 +11,7 @@ from mlir import ir
 
 from ...errors import CompileError
 from ..buffers.functions import argument_attributes, DATA_DEPENDENT, entry_block, result_attributes, ROLE, symbol
+from .float_state import DECLARATIONS, RESTORE, SET
 
 STATUS_WORDS = 4
 
@@ -117,13 +118,15 @@ class Wrapper:
         at = self.emit(f"llvm.getelementptr {self.context}[6] : (!llvm.ptr) -> !llvm.ptr, i64")
         self.lines.append(f"  llvm.store {self.status}, {at} : !llvm.ptr, !llvm.ptr")
         values = ", ".join(self._arguments())
+        state = self.emit(f"llvm.call @{SET}() : () -> i64")
         parameters, result = main_type.split(" -> ") if " -> " in main_type else (main_type, "")
         self._call(values, parameters, result)
         self.lines.append(f"  llvm.call @om_sweep({self.context}) : (!llvm.ptr) -> ()")
+        self.lines.append(f"  llvm.call @{RESTORE}({state}) : (i64) -> ()")
         code = self.emit(f"llvm.load {self.status} : !llvm.ptr -> i64")
         code = self.emit(f"llvm.trunc {code} : i64 to i32")
         body = "\n".join(self.lines)
-        declarations = f"llvm.func @{self.signature.name}{main_type}\nllvm.func @om_sweep(!llvm.ptr)\nllvm.func @om_detach(!llvm.ptr)\n"
+        declarations = f"{DECLARATIONS}llvm.func @{self.signature.name}{main_type}\nllvm.func @om_sweep(!llvm.ptr)\nllvm.func @om_detach(!llvm.ptr)\n"
         return f"{declarations}llvm.func @{self.signature.symbol}(%table: !llvm.ptr) -> i32 {{\n{body}\n  llvm.return {code} : i32\n}}"
 
     def _arguments(self) -> list[str]:
@@ -171,7 +174,7 @@ def add_entry(module: ir.Module, signature: Signature) -> None:
     main = next(op for op in module.body.operations if ir.StringAttr(op.attributes["sym_name"]).value == signature.name)
     parsed = ir.Module.parse(Wrapper(signature).text(_type_text(main.operation)), module.context)
     with ir.InsertionPoint(module.body):
-        parsed.body.operations[3].operation.clone()
+        parsed.body.operations[len(parsed.body.operations) - 1].operation.clone()
 
 
 def _type_text(function: ir.Operation) -> str:

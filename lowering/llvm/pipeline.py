@@ -14,6 +14,7 @@ from .dispatch import dispatch
 from .entry import add_entry, Signature, signature_of
 from .extremes import native_extremes
 from .failures import return_on_failure
+from .float_state import add_float_state, architecture_of
 from .outline import outline_parallel
 from .support import add_support
 
@@ -50,6 +51,7 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
             manager.run(module.operation)
         carry_loop_annotations(module.operation)
         add_support(module)
+        add_float_state(module, architecture_of(target or host()))
         dispatch(module, {s.name: s.context_position for s in signatures})
         return_on_failure(module)
         rename_deallocation(module)

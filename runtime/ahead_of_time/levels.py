@@ -11,7 +11,7 @@ from ...lowering.targets import lowering_for
 from ..jit import observer, prepared_parameters, read_messages
 from ..specs import Message
 from .features import known_features
-from .machines import Level, Machine
+from .machines import Level, Machine, this_triple
 
 _SYMBOLS = ("entry", "onemlir_free", "onemlir_release")
 
@@ -58,10 +58,12 @@ def _prepare_code(module, entries: dict[str, list]) -> list:
         return []
     from mlir import ir
 
+    from ...lowering.llvm.float_state import add_float_state
     from ..engine import compile_entries
 
     copy = ir.Module.parse(module.operation.get_asm(print_generic_op_form=True), module.context)
     _drop(copy, "entry")
+    add_float_state(copy, this_triple().split("-")[0].replace("arm64", "aarch64"))
     return compile_entries(copy, ["prepare_entry"], messages=read_messages(module))
 
 

@@ -30,10 +30,18 @@ def shared_library(object_file: pathlib.Path, path: pathlib.Path, machine: Machi
     _run([*linker(machine), *arguments, "-lm", "-lpthread"])
 
 
-def executable(object_file: pathlib.Path, main: pathlib.Path, header: pathlib.Path, path: pathlib.Path, machine: Machine, name: str) -> None:
-    """The object with the C program that reads and writes arrays."""
+def executable(object_file: pathlib.Path, header: pathlib.Path, path: pathlib.Path, machine: Machine, name: str,
+               weights: pathlib.Path | None) -> None:  # fmt: skip
+    """The object with the C program that reads and writes arrays. weights: a file in the program's folder, where they are not inside."""
     flags = ["-O2", "-s", f"-DMODEL_HEADER=\"{header.name}\"", f"-DMODEL={name}", f"-I{header.parent}"]
+    flags += [f"-DWEIGHTS={_c_string(weights.name)}"] if weights else []
+    main = pathlib.Path(__file__).parent / "main.c"
     _run([*linker(machine), *flags, str(main), str(object_file), "-o", str(path), "-lm", "-lpthread"])
+
+
+def _c_string(text: str) -> str:
+    """A C literal; every byte that is not plain is written as a number, three digits, so that what follows is not taken in."""
+    return '"' + "".join(chr(b) if b < 128 and chr(b).isalnum() or chr(b) in "._- " else f"\\{b:03o}" for b in text.encode()) + '"'
 
 
 def linker(machine: Machine) -> list[str]:

@@ -1,12 +1,22 @@
 /* The program around a compiled model: reads arrays from .npy or .npz files, runs the model, writes an .npz file.
 
-   MODEL_HEADER and MODEL are defined on the command line of the compiler. Formats: numpy.lib.format version 1 and 2;
+   MODEL_HEADER and MODEL are defined on the command line of the compiler, WEIGHTS as well (the name of the file of weights in the
+   program's folder) where they are not inside. Formats: numpy.lib.format version 1 and 2;
    PKWARE's APPNOTE for zip archives, stored entries with CRC-32. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include MODEL_HEADER
+#ifdef WEIGHTS
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
+#endif
 
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
@@ -34,6 +44,34 @@ static Bytes read_file(const char *path) {
   return bytes;
 }
 
+#ifdef WEIGHTS
+/* The path of the file of weights, which lies beside the program. */
+static void find_weights(char *path, uint32_t size) {
+#ifdef __APPLE__
+  if (_NSGetExecutablePath(path, &size)) stop("has a path that is too long", NULL);
+#else
+  ssize_t length = readlink("/proc/self/exe", path, size - 1);
+  if (length < 0) stop(strerror(errno), "/proc/self/exe");
+  path[length] = 0;
+#endif
+  char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  if (strlen(WEIGHTS) >= size - (size_t)(name - path)) stop("has a path that is too long", NULL);
+  strcpy(name, WEIGHTS);
+}
+
+static const void *map_weights(void) {
+  char path[4096];
+  struct stat status;
+  find_weights(path, sizeof path);
+  int file = open(path, O_RDONLY);
+  if (file < 0 || fstat(file, &status)) stop(strerror(errno), path);
+  void *data = status.st_size > 0 ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
+  close(file);
+  if (data == MAP_FAILED || CALL(_weights_check)(data, (uint64_t)status.st_size)) stop("does not hold the weights of this program", path);
+  return data;
+}
+#endif
+
 static uint32_t little(const unsigned char *at, int count) {
   uint32_t value = 0;
   for (int i = count - 1; i >= 0; --i) value = value << 8 | at[i];
@@ -60,7 +98,9 @@ static void parse_npy(Bytes file, int32_t input, DLTensor *tensor) {
   tensor->dtype = CALL(_input_dtype)(input);
   describe(tensor->dtype, wanted);
   char *descr = strstr(text, "'descr':"), *shape = strstr(text, "'shape':");
-  if (!descr || !shape || !(descr = strchr(descr + 8, '\'')) || !(shape = strchr(shape, '('))) stop("has a header that is not understood", name);
+  descr = descr ? strchr(descr + 8, '\'') : NULL;
+  shape = shape ? strchr(shape, '(') : NULL;
+  if (!descr || !shape) stop("has a header that is not understood", name);
   if (strncmp(descr + 2, wanted + 1, strlen(wanted) - 1) || descr[1] == '>') {
     fprintf(stderr, "%s: input '%s' has dtype %.4s, but the model takes %s\n", program, name, descr + 1, wanted);
     exit(1);
@@ -180,7 +220,8 @@ static void write_npz(const char *path, DLTensor *outputs, int32_t count) {
 }
 
 static void usage(void) {
-  fprintf(stderr, "usage: %s INPUT.npz|INPUT.npy... OUTPUT.npz\nOne .npz file with all inputs, or one .npy file for each, in order:\n", program);
+  fprintf(stderr, "usage: %s INPUT.npz|INPUT.npy... OUTPUT.npz\n", program);
+  fprintf(stderr, "One .npz file with all inputs, or one .npy file for each, in order:\n");
   for (int32_t i = 0; i < CALL(_input_count)(); ++i) fprintf(stderr, "  %s\n", CALL(_input_name)(i));
   exit(2);
 }
@@ -191,8 +232,9 @@ int main(int count, char **words) {
   size_t length = strlen(words[count > 1 ? 1 : 0]);
   int archive = count == 3 && length > 4 && !strcmp(words[1] + length - 4, ".npz");
   if (!archive && count != inputs + 2) usage();
-  DLTensor *tensors = calloc((size_t)(inputs + outputs) + 1, sizeof *tensors), **pointers = calloc((size_t)(inputs + outputs) + 1, sizeof *pointers);
-  int64_t *shapes = calloc((size_t)(inputs + outputs + 1) * MOST_AXES, sizeof *shapes);
+  size_t all = (size_t)(inputs + outputs) + 1;
+  DLTensor *tensors = calloc(all, sizeof *tensors), **pointers = calloc(all, sizeof *pointers);
+  int64_t *shapes = calloc(all * MOST_AXES, sizeof *shapes);
   Bytes zip = {NULL, 0};
   if (archive) zip = read_file(words[1]);
   for (int32_t i = 0; i < inputs + outputs; ++i) {
@@ -211,9 +253,15 @@ int main(int count, char **words) {
     tensors[inputs + i].dtype = CALL(_output_dtype)(i);
   }
   onemlir_detail detail;
-  int32_t code = CALL(_run_tensors)(NULL, &detail, pointers);
+  onemlir_options options;
+  memset(&options, 0, sizeof options);
+#ifdef WEIGHTS
+  options.weights = map_weights();
+#endif
+  int32_t code = CALL(_run_tensors)(&options, &detail, pointers);
   if (code) {
-    fprintf(stderr, "%s: %s (found %lld, expected %lld)\n", program, CALL(_error)(code), (long long)detail.found, (long long)detail.expected);
+    fprintf(stderr, "%s: %s (found %lld, expected %lld)\n", program, CALL(_error)(code), (long long)detail.found,
+            (long long)detail.expected);
     return 1;
   }
   write_npz(words[count - 1], tensors + inputs, outputs);

@@ -89,8 +89,8 @@ class Library:
         self._compile_levels()
         if self.weight_file.size > LARGEST_INSIDE and self.beside is None:
             self.beside = path.with_suffix(".weights")
-        if self.beside and kind == "executable":
-            raise CompileError("an executable holds its weights, up to 2 GB: compile a library, whose weights can be in a file beside it")
+        if self.beside and kind == "executable" and self.beside.absolute().parent != path.absolute().parent:
+            raise CompileError(f"an executable looks for its weights in its own folder: {self.beside} is not beside {path}")
         exported, text = self.interface()
         built = self.folder / f"{self.name}.o"
         object_file(built, self.folder, self.machine, text, self.levels, self.parallel, exported, self._embedded())
@@ -132,7 +132,7 @@ class Library:
             archive(built, finished)
         elif kind == "executable":
             finished = self.folder / "program"
-            executable(built, pathlib.Path(__file__).parent / "main.c", header, finished, self.machine, self.name)
+            executable(built, header, finished, self.machine, self.name, self.beside)
         replace(finished, path)
 
     def interface(self) -> tuple[list[str], str]:

@@ -354,6 +354,24 @@ def test_threads_where_nobody_says(tmp_path):
     assert threads(OMP_NUM_THREADS="many") == threads() <= len(os.sched_getaffinity(0))
 
 
+def test_executable_with_weights_beside(tmp_path, monkeypatch):
+    """Too large to be inside, which is 2 GB: here 100 bytes."""
+    monkeypatch.setattr("onemlir.runtime.ahead_of_time.program.LARGEST_INSIDE", 100)
+    model, traced = mlp()
+    (tmp_path / "a folder").mkdir()
+    traced.compile(tmp_path / "a folder" / "classify", cpu=CPU)
+    np.save(tmp_path / "x.npy", GRID)
+    subprocess.run(["a folder/classify", "x.npy", "y.npz"], cwd=tmp_path, check=True)
+    with np.load(tmp_path / "y.npz") as outputs:
+        np.testing.assert_allclose(outputs["output"], mlp_by_numpy(model, GRID), rtol=1e-5, atol=1e-6)
+    weights = tmp_path / "a folder" / "classify.weights"
+    data = weights.read_bytes()
+    for changed in (data[:-64], bytes(64) + data[64:], b"", None):
+        weights.unlink() if changed is None else weights.write_bytes(changed)
+        result = subprocess.run(["a folder/classify", "x.npy", "y.npz"], cwd=tmp_path, capture_output=True, text=True)
+        assert result.returncode == 1 and "classify.weights" in result.stderr
+
+
 TWO_MODELS = r"""
 #include <stdio.h>
 #include "first.h"

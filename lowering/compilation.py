@@ -30,7 +30,7 @@ STAGES = (
                      "om-propagate-layouts", "om-fuse-elementwise", "canonicalize", "cse")),
     Stage("prepare", ("om-attach-epilogues", "om-split-prepare", "canonicalize", "cse")),
     Stage("buffers", ("om-bufferize", "om-plan-memory")),
-    Stage("loops", ("om-linalg-to-loops", "canonicalize", "cse")),
+    Stage("loops", ("om-linalg-to-loops", "cse", "canonicalize")),
     Stage("llvm", ("om-expand-math", "om-to-llvm")),
 )
 

@@ -63,7 +63,7 @@ class Instrument:
         with ir.InsertionPoint(operations[0]):
             _write(_clock(), self._address(0))
         for operation, following in zip(operations, operations[1:]):
-            if len(operation.regions) or operation.name == "memref.copy":
+            if len(operation.regions) or operation.name in ("memref.copy", "func.call"):
                 with ir.InsertionPoint(following):
                     self._tick(1 + _number(operation.location))
 

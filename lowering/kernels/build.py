@@ -4,6 +4,8 @@ An index is a Python int where it is known and an `index` Value where it is not;
 serves static and dynamic shapes. Everything is built at the current insertion point and location.
 """
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from mlir import ir
@@ -19,9 +21,31 @@ def known(x) -> bool:
     return isinstance(x, int)
 
 
+_shared: ContextVar["tuple[ir.Block, dict[int, ir.Value]] | None"] = ContextVar("constants of a kernel", default=None)
+
+
+@contextmanager
+def shared_constants(block: ir.Block):
+    """Inside, each known index that is needed as a value is one constant at the start of the block, which encloses all that is emitted."""
+    token = _shared.set((block, {}))
+    try:
+        yield
+    finally:
+        _shared.reset(token)
+
+
 def value(x):
     """The `index` Value of an index."""
-    return arith.constant(ir.IndexType.get(), x) if known(x) else x
+    if not known(x):
+        return x
+    shared = _shared.get()
+    if shared is None:
+        return arith.constant(ir.IndexType.get(), x)
+    block, constants = shared
+    if x not in constants:
+        with ir.InsertionPoint.at_block_begin(block):
+            constants[x] = arith.constant(ir.IndexType.get(), x)
+    return constants[x]
 
 
 def add(a, b):

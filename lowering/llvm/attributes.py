@@ -74,7 +74,7 @@ def annotate(module: ir.Module, entries: list[str], no_alias: NoAlias, target: T
     internal = ir.Attribute.parse("#llvm.linkage<internal>")
     defined = {ir.StringAttr(op.attributes["sym_name"]).value: op.operation for op in module.body.operations
                if op.operation.name == "llvm.func" and len(op.regions[0].blocks)}  # fmt: skip
-    repeated = _reachable(defined, [name for name in entries if name != ONCE])
+    repeated = _reachable({n: [] if n in no_alias.kernels else used_symbols(f) for n, f in defined.items()}, [n for n in entries if n != ONCE])
     for name, function in defined.items():
         flags = ["nounwind"] + [KERNEL] * (name in no_alias.kernels) + ["minsize", "optsize"] * (name not in repeated and name not in EXPORTED)
         function.attributes["passthrough"] = ir.ArrayAttr.get([*map(ir.StringAttr.get, flags), width])
@@ -88,15 +88,14 @@ def annotate(module: ir.Module, entries: list[str], no_alias: NoAlias, target: T
             _set_no_alias(function, no_alias.positions[name])
 
 
-def _reachable(defined: dict[str, ir.Operation], roots: list[str]) -> set[str]:
+def _reachable(uses: dict[str, list[str]], roots: list[str]) -> set[str]:
     """Names of the functions that the roots call or pass on, directly or through others."""
-    found, waiting = set(), [name for name in roots if name in defined]
+    found, waiting = set(), [name for name in roots if name in uses]
     while waiting:
         name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
-        waiting += [used for used in used_symbols(defined[name]) if used in defined]
+        if name not in found:
+            found.add(name)
+            waiting += [used for used in uses[name] if used in uses]
     return found
 
 

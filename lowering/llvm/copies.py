@@ -4,12 +4,12 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from ..buffers.functions import walk
+from ..buffers.functions import entry_functions, walk
 
 
 def copies_to_loops(module: ir.Module) -> None:
     with module.context, ir.Location.unknown():
-        for copy in walk(module.operation, "memref.copy"):
+        for copy in [copy for function in entry_functions(module) for copy in walk(function, "memref.copy")]:
             if not all(_is_contiguous(operand) for operand in copy.operands):
                 with ir.InsertionPoint(copy), copy.location:
                     _loops(*copy.operands)

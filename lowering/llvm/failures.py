@@ -1,19 +1,24 @@
-"""A call that allocates may give null: the function that made it then returns at once. The status is already written."""
+"""A call that allocates may give null: the function that made it then returns at once. The status is already written.
+
+Kernels allocate nothing, so they are not looked through.
+"""
 from __future__ import annotations
+
+from typing import Collection
 
 from mlir import ir
 
 from ..buffers.checked import ALLOCATE, ARENA
-from ..buffers.functions import walk
+from ..buffers.functions import symbol, walk
 from .dispatch import callee
 
 SUPPORT = "om_"
 
 
-def return_on_failure(module: ir.Module) -> None:
+def return_on_failure(module: ir.Module, kernels: Collection[str] = ()) -> None:
     with module.context, ir.Location.unknown():
         for function in list(module.body.operations):
-            if _is_support(function.operation) or not len(function.regions[0].blocks):
+            if _is_support(function.operation) or symbol(function.operation) in kernels or not len(function.regions[0].blocks):
                 continue
             for call in walk(function.operation, "llvm.call"):
                 if callee(call) in (ALLOCATE, ARENA):
@@ -21,7 +26,7 @@ def return_on_failure(module: ir.Module) -> None:
 
 
 def _is_support(function: ir.Operation) -> bool:
-    name = ir.StringAttr(function.attributes["sym_name"]).value
+    name = symbol(function)
     return name.startswith(SUPPORT) and not name.startswith("om_body_")
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from mlir import ir
 from mlir.dialects import arith, func, scf
+from mlir.passmanager import PassManager
 
-from ..buffers.functions import entry_block, entry_functions, walk
+from ..buffers.functions import entry_block, entry_functions, symbol, walk
 from ..buffers.lifetimes import is_inside
 from ..kernels.build import EXPLICIT
+from ..loops.shared import KERNEL_FUNCTION
 from .cost import grain_of
 
 BODY = "om_body_"
@@ -24,12 +26,26 @@ def outline_parallel(module: ir.Module) -> None:
     """Outline in all entry functions."""
     with module.context, ir.Location.unknown():
         number = 0
-        for function in entry_functions(module):
+        for function in [*kernel_functions(module), *entry_functions(module)]:
             for loop in walk(function, "scf.parallel"):
                 if not is_inside(loop, {"scf.parallel"}) and not len(loop.results):
                     _outline(function, loop, f"{BODY}{number}")
                     number += 1
+        inline_kernels(module)
+        for function in entry_functions(module):
             _hoist_stack(function, entry_block(function))
+
+
+def kernel_functions(module: ir.Module) -> list[ir.Operation]:
+    """The functions that `om-linalg-to-loops` makes of kernels."""
+    functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
+    return [f for f in functions if symbol(f).startswith(KERNEL_FUNCTION)]
+
+
+def inline_kernels(module: ir.Module) -> None:
+    """Put what is left of kernels' functions, the calls of loop bodies, in the place of their calls."""
+    if kernel_functions(module):
+        PassManager.parse("builtin.module(inline{default-pipeline=})").run(module.operation)
 
 
 def _outline(function: ir.Operation, loop: ir.Operation, name: str) -> None:
@@ -37,6 +53,7 @@ def _outline(function: ir.Operation, loop: ir.Operation, name: str) -> None:
     index = ir.IndexType.get()
     with ir.InsertionPoint(function), loop.location:
         body = func.FuncOp(name, ([v.type for v in captured] + [index] * 3, []), visibility="private")
+        body.attributes["no_inline"] = ir.UnitAttr.get()
     if EXPLICIT in loop.attributes:
         body.attributes[EXPLICIT] = ir.UnitAttr.get()
     block = body.add_entry_block([loop.location] * (len(captured) + 3))

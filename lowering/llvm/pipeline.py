@@ -20,8 +20,7 @@ from .support import add_support
 
 # Named steps of upstream's; ours (outlining before, dispatch and the wrapper after) stand in `to_llvm`.
 PASSES = (
-    ("simplify", "canonicalize,cse"),
-    ("strides", "lower-affine,expand-strided-metadata,lower-affine,canonicalize,cse"),
+    ("strides", "lower-affine,expand-strided-metadata,lower-affine,cse,canonicalize"),
     ("loop-invariants", "loop-invariant-code-motion"),
     ("arith", "arith-expand{include-bf16=true},func.func(math-uplift-to-fma)"),
     ("control-flow", "convert-scf-to-cf"),
@@ -30,7 +29,7 @@ PASSES = (
     ("memory", "finalize-memref-to-llvm"),
     ("scalars", "convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm"),
     ("functions", "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts"),
-    ("clean", "canonicalize,cse"),
+    ("clean", "cse,canonicalize"),
 )
 
 
@@ -53,8 +52,8 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
         add_support(module)
         add_float_state(module, architecture_of(target or host()))
         dispatch(module, {s.name: s.context_position for s in signatures})
-        return_on_failure(module)
-        rename_deallocation(module)
+        return_on_failure(module, no_alias.kernels)
+        rename_deallocation(module, no_alias.kernels)
         for signature in signatures:
             add_entry(module, signature)
         annotate(module, [s.symbol for s in signatures], no_alias, target or host())
@@ -65,14 +64,14 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
 def merge_equal_bodies(module: ir.Module) -> None:
     """Layers of the same shape have the same code: keep one function for equal loop bodies."""
     module.operation.verify()
-    PassManager.parse("builtin.module(canonicalize,cse,duplicate-function-elimination)").run(module.operation)
+    PassManager.parse("builtin.module(cse,canonicalize,duplicate-function-elimination)").run(module.operation)
 
 
-def rename_deallocation(module: ir.Module) -> None:
-    """`memref.dealloc` was lowered to `free`; what it frees came from `om_alloc`."""
+def rename_deallocation(module: ir.Module, kernels: set[str]) -> None:
+    """`memref.dealloc` was lowered to `free`; what it frees came from `om_alloc`. Kernels allocate nothing."""
     for function in module.body.operations:
         name = ir.StringAttr(function.attributes["sym_name"]).value
-        if name.startswith("om_") and not name.startswith("om_body_") or name.startswith("onemlir_"):
+        if name.startswith("om_") and not name.startswith("om_body_") or name.startswith("onemlir_") or name in kernels:
             continue
         for call in walk(function.operation, "llvm.call"):
             if "callee" in call.attributes and ir.FlatSymbolRefAttr(call.attributes["callee"]).value == "free":

@@ -13,6 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, linalg, memref, scf
 
 from ..buffers.sizes import number_of
+from .shared import KernelFunctions
 from .structured import dimension, merge_loops, Structured, structured, with_epilogue
 
 PARALLEL_WORK = 32768  # scalar operations below which a loop is not worth handing to another thread
@@ -39,9 +40,10 @@ def kernel(name: str, any_epilogue: bool = False) -> Callable:
 def linalg_to_loops(module: ir.Module) -> None:
     """Replace every linalg.generic on memrefs, and memref.copy, in all functions: first those that a kernel computes, then the rest."""
     with module.context, ir.Location.unknown():
+        functions = KernelFunctions(module, emit_kernel)
         for operation in _find(module, "linalg.generic"):
             if "om.kernel" in operation.attributes:
-                emit_kernel(operation)
+                call_kernel(operation, functions)
         for operation in _find(module, "linalg.generic", "memref.copy"):
             parallel = _may_run_parallel(operation)
             with ir.InsertionPoint(operation), operation.location:
@@ -62,6 +64,19 @@ def _find(module: ir.Module, *names: str) -> list[ir.Operation]:
 
     module.operation.walk(visit)
     return found
+
+
+def call_kernel(operation: ir.Operation, functions: KernelFunctions) -> None:
+    """Let a function compute the op by its kernel, where it has one, with its epilogue; the fill of its output is dropped."""
+    if ir.StringAttr(ir.DictAttr(operation.attributes["om.kernel"])["name"]).value not in KERNELS or not _may_run_parallel(operation):
+        return
+    epilogue = _epilogue_of(operation)
+    group = [operation] if epilogue is None else [operation, epilogue]
+    done = functions.call(group)
+    if done:
+        _erase_fill(operation)
+    for op in reversed(group[:done]):
+        op.erase()
 
 
 def emit_kernel(operation: ir.Operation) -> bool:

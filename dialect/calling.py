@@ -34,10 +34,19 @@ def bind_arguments(op: type[Op], args: Sequence, keywords: Mapping[str, Any]) ->
     return operands, keywords
 
 
+def is_weak(value) -> bool:
+    """Whether a node or tensor stands for a Python number, see `graph.Node`."""
+    return getattr(value, "weak", False)
+
+
+def _python_number(value):
+    return value if not hasattr(value, "dtype") else 1.0 if dtypes.is_floating(value.dtype) else 1
+
+
 def common_dtype(values: Sequence, allowed) -> np.dtype:
     """The dtype to which operands promote: tensors' and arrays' dtypes, Python scalars weak; floating where only that is allowed."""
-    strong = [np.dtype(v.dtype) for v in values if hasattr(v, "dtype")]
-    weak = tuple(v for v in values if not hasattr(v, "dtype"))
+    strong = [np.dtype(v.dtype) for v in values if hasattr(v, "dtype") and not is_weak(v)]
+    weak = tuple(_python_number(v) for v in values if not hasattr(v, "dtype") or is_weak(v))
     dtype = dtypes.promote(*strong, scalars=weak)
     if allowed is Quotient and dtype not in Quotient:
         return dtypes.float64

@@ -20,13 +20,16 @@ from .symbolic import Call, Dim, Size, Symbol
 
 
 class Node:
-    """A tensor value in IR: `value`, its symbolic `type`, and the builder it belongs to. Has numpy's operators."""
+    """A tensor value in IR: `value`, its symbolic `type`, and the builder it belongs to. Has numpy's operators.
 
-    __slots__ = ("value", "type", "builder")
+    weak: it stands for a Python number, so that it does not decide about dtypes.
+    """
+
+    __slots__ = ("value", "type", "builder", "weak")
     __array_ufunc__ = None
 
     def __init__(self, value: ir.Value, type: TensorType, builder: "GraphBuilder"):
-        self.value, self.type, self.builder = value, type, builder
+        self.value, self.type, self.builder, self.weak = value, type, builder, False
 
     shape = property(lambda self: self.type.shape)
     dtype = property(lambda self: self.type.dtype)
@@ -123,7 +126,7 @@ class GraphBuilder:
             return self.cast(self.from_size(value), dtype)
         if not isinstance(value, Node):
             return self.constant(np.asarray(value, dtype))
-        return value if value.dtype == dtype else self.call("cast", value, dtype=dtype)
+        return value if value.dtype == dtype else self.insert(REGISTRY["om.cast"], [value], {"dtype": dtype}, [value.type.with_dtype(dtype)])
 
     def constant(self, array: np.ndarray) -> Node:
         """A literal; for a few elements, not for weights."""

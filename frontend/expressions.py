@@ -22,6 +22,8 @@ def expression(recorder, value: ir.Value, depth: int = DEPTH) -> str:
     name = op.declaration.opname
     if name in ("parameter", "constant"):
         return op.attributes["name"] if name == "parameter" else _literal(op.attributes["value"])
+    if name == "from_size":
+        return _size(recorder, op.operation.operands[0])
     if name in TRANSPARENT:
         return expression(recorder, op.operands[0], depth)
     if name == "slice":
@@ -48,6 +50,18 @@ def _argument(recorder, value: ir.Value) -> str:
         if argument == value:
             return name
     return "..."
+
+
+def _size(recorder, value: ir.Value) -> str:
+    """The axis that a size was read from."""
+    return next((symbol for symbol, (origin, axis) in recorder.origins.items() if _reads(value, origin, axis)), "size")
+
+
+def _reads(value: ir.Value, origin: ir.Value, axis: int | None) -> bool:
+    if axis is None:
+        return value == origin
+    op = None if isinstance(value.owner, ir.Block) else view(value.owner)
+    return op is not None and op.declaration.opname == "dim" and op.operands[0] == origin and op.attributes["axis"] == axis
 
 
 def _literal(array) -> str:

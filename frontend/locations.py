@@ -6,12 +6,14 @@ import functools
 import linecache
 import pathlib
 import sys
+import sysconfig
 from dataclasses import dataclass
 
 _ROOT = pathlib.Path(__file__).resolve().parent.parent
 _FOLDERS = tuple(str(_ROOT / folder) + "/" for folder in ("frontend", "dialect", "lowering", "runtime", "cli"))
 _OURS = (*_FOLDERS, str(_ROOT / "traced.py"), str(_ROOT / "__init__.py"), contextlib.__file__, "<frozen")
 _SKIPPED = list(_OURS)
+_PYTHON = sysconfig.get_paths()["stdlib"] + "/"
 
 
 def skip_folder(folder: str) -> None:
@@ -44,6 +46,17 @@ def user_line() -> UserLine:
     while frame is not None and is_library_file(frame.f_code.co_filename):
         frame = frame.f_back
     return UserLine("<unknown>", 0) if frame is None else UserLine(frame.f_code.co_filename, frame.f_lineno)
+
+
+def line_of_error(error: BaseException) -> UserLine | None:
+    """The innermost line of the user's code in an error's traceback; Python's own library counts as ours."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not is_library_file(file) and not file.startswith(_PYTHON):
+            found = UserLine(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
 
 
 def is_library_frame(depth: int) -> bool:

@@ -24,6 +24,7 @@ from .size_rules import axis_dim, emit_check, emit_entry_checks, forced_axis_mes
 from .symbolic_int import size_of, SymbolicInt, wrap
 from .tensor import Tensor
 
+WEAK = ("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "negative", "abs")  # what Python computes of numbers
 SMALL = 16  # elements up to which a captured array is a literal in the IR
 
 
@@ -66,6 +67,7 @@ class Recorder(GraphBuilder):
         self.has_regions = False
         self.answers = reading.Answers(replay)
         self.warned: set = set()
+        self.refusal: TraceError | None = None  # the last one; a program that has caught it is not what runs eagerly
         self.user_line: UserLine | None = None
         self._interpreter: Interpreter | None = None
 
@@ -83,7 +85,8 @@ class Recorder(GraphBuilder):
     def refuse(self, what: str, advice: str):
         """Raise TraceError for something that cannot be recorded, naming it, the user's line and the module."""
         where = f" in module '{'.'.join(self.path)}'" if self.path else ""
-        raise TraceError(f"{what} cannot be recorded{where}, at {user_line()}\n  {advice}")
+        self.refusal = TraceError(f"{what} cannot be recorded{where}, at {user_line()}\n  {advice}")
+        raise self.refusal
 
     # Inputs and captured tensors.
     def add_input(self, name: str, example: np.ndarray, axes: Sequence[str | None] | None) -> Tensor:
@@ -185,6 +188,9 @@ class Recorder(GraphBuilder):
         """Record one call of an op on tensors."""
         try:
             nodes = [self._as_node(o) for o in operands]
+            weak = op.opname in WEAK and all(map(_is_number, nodes))
+            if weak:
+                nodes = [Node(n.value, n.type, self) if isinstance(n, Node) else n for n in nodes]
             outputs = self.emit(op, nodes, {k: _plain_attribute(v) for k, v in attributes.items()})
         except TraceError:
             raise
@@ -194,6 +200,7 @@ class Recorder(GraphBuilder):
             return None
         if isinstance(outputs, tuple):
             return tuple(Tensor._recorded(o, self.scope) for o in outputs)
+        outputs.weak = weak
         return self.computed(op, operands, attributes, Tensor._recorded(outputs, self.scope))
 
     def located(self, error: OnemlirError) -> OnemlirError:
@@ -357,6 +364,11 @@ def _each(value) -> Sequence:
 
 def _is_recorded(value) -> bool:
     return isinstance(value, (SymbolicInt, Dim)) or (isinstance(value, Tensor) and value._node is not None)
+
+
+def _is_number(value) -> bool:
+    """Whether an operand is a Python number, a size, or computed from such alone."""
+    return isinstance(value, (int, float, Dim)) or (isinstance(value, Node) and value.weak)
 
 
 def _plain_attribute(value):

@@ -101,6 +101,42 @@ class SymbolicInt:
     def __neg__(self):
         return wrap(symbolic.mul(self.symbolic_size, -1), self.recorder)
 
+    def __trunc__(self):
+        return self
+
+    __floor__ = __ceil__ = __trunc__
+
+    def __round__(self, digits: int = 0):
+        return self if digits >= 0 else round(self._value("round"), digits)
+
+    def __invert__(self):
+        return -self - 1
+
+    def __lshift__(self, count):
+        return self * 2**count if isinstance(count, int) else self._value("<<") << count
+
+    def __rshift__(self, count):
+        return self // 2**count if isinstance(count, int) else self._value(">>") >> count
+
+    def __and__(self, mask):
+        if isinstance(mask, int) and mask >= 0 and mask & (mask + 1) == 0:  # the low bits
+            return self % (mask + 1)
+        return self._value("&") & mask
+
+    def __or__(self, other):
+        return self._value("|") | other
+
+    def __xor__(self, other):
+        return self._value("^") ^ other
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __rlshift__(self, other):
+        return other << self._value("<<")
+
+    def __rrshift__(self, other):
+        return other >> self._value(">>")
+
     def __repr__(self) -> str:
         return str(self.symbolic_size)
 
@@ -145,9 +181,12 @@ def _through_tensor(size, other, function, swap):
 
 
 def _tensor_of(size: SymbolicInt):
+    """The size as a tensor that stands for a Python number."""
     from .ops.declared import as_tensor
 
-    return as_tensor(size)
+    made = as_tensor(size)
+    made._node.weak = True
+    return made
 
 
 def _subtract(left: Size, right: Size) -> Size:

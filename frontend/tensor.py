@@ -7,7 +7,7 @@ import numpy as np
 
 from ..dialect import dtypes, ops as _declarations  # noqa: F401
 from ..dialect.declare import REGISTRY
-from ..errors import DTypeError, OnemlirError, ShapeError
+from ..errors import DTypeError, OnemlirError, ShapeError, TraceError
 from .autograd import check_in_place, grad_mode
 from .dispatch import apply, current_recorder, current_scope
 
@@ -67,6 +67,11 @@ class Tensor:
         for s in self.shape:
             result = result * s
         return result
+
+    @property
+    def weak(self) -> bool:
+        """Whether the tensor was computed from sizes and Python numbers alone, so that, like those, it does not decide about dtypes."""
+        return self._node is not None and self._node.weak
 
     @property
     def is_recorded(self) -> bool:
@@ -157,6 +162,18 @@ class Tensor:
 
     def __contains__(self, value) -> bool:
         return bool((self == value).any())
+
+    def __copy__(self) -> "Tensor":
+        made = type(self).__new__(type(self))
+        for name in Tensor.__slots__[:-1]:
+            if hasattr(self, name):
+                setattr(made, name, getattr(self, name))
+        return made
+
+    def __reduce_ex__(self, protocol):
+        if self._node is not None:
+            raise TraceError("pickling or deep-copying a recorded tensor: it has no data yet; x.copy() has elements of its own")
+        return super().__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
         if self._node is not None:

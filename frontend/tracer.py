@@ -6,12 +6,14 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 from ..dialect.program import Program
-from ..errors import TraceError
+from ..errors import OnemlirError, TraceError
 from . import assumptions
 from .axis import Axis, is_axis_name
-from .locations import user_line
+from .locations import function_line, line_of_error, user_line
 from .nn.module import Module
+from .ops.declared import as_tensor
 from .recording import Recorder, recording
+from .symbolic_int import SymbolicInt
 from .tensor import Tensor
 from ..dialect.structure import flatten, rebuild, to_json
 
@@ -86,12 +88,30 @@ class RecordedCall:
             modules = name_parameters(recorder, self.function)
             arguments, named = add_inputs(recorder, self.function, self.examples, self.keywords, self.axes, arrays)
             self._note(recorder, modules, switched)
-            result = self.function(*arguments, **named, **self.static)
+            result = self._called(recorder, arguments, named)
             leaves: list = []
-            structure = flatten(result, _is_tensor, leaves, static=_refuse_output)
-            outputs = list(zip(output_names(leaves), (t for _, t in leaves)))
+            structure = flatten(result, _is_output, leaves, static=self._refuse_output)
+            outputs = list(zip(output_names(leaves), (as_tensor(value) for _, value in leaves)))
             recorder.program = recorder.finish(outputs, to_json(structure))
         return recorder
+
+    def _called(self, recorder: Recorder, arguments: Sequence, named: Mapping[str, Any]):
+        """What the function returns. Errors of ours say where; a refusal that the program has caught is raised in the end."""
+        try:
+            result = self.function(*arguments, **named, **self.static)
+        except OnemlirError as error:
+            line = line_of_error(error)
+            if line is None or f"{line.filename}:{line.line}" in str(error):
+                raise
+            raise type(error)(f"{error}, at {line}") from None
+        if recorder.refusal is not None:
+            raise TraceError(f"the program caught this error and went on, which it would not do eagerly: {recorder.refusal}")
+        return result
+
+    def _refuse_output(self, path: str, value) -> None:
+        if not isinstance(value, (bool, int, float, str)):
+            raise TraceError(f"the function returned {type(value).__name__} at '{path or 'the top'}': outputs are tensors in tuples, lists, dicts, "
+                             f"from {function_line(self.function)}")
 
     def _note(self, recorder: Recorder, modules: Mapping[str, Module], switched: Sequence[Module]) -> None:
         assumptions.note_inputs(recorder)
@@ -108,17 +128,13 @@ def traced_model(recorder: Recorder, program: Program):
     return TracedModel(program, recorder.versions)
 
 
-def _is_tensor(value) -> bool:
-    return isinstance(value, Tensor)
+def _is_output(value) -> bool:
+    """Whether a returned value is an output by itself: also sizes, as i64, and arrays, which are constants."""
+    return isinstance(value, (Tensor, SymbolicInt, np.ndarray, np.generic))
 
 
 def _is_array(value) -> bool:
     return isinstance(value, (Tensor, np.ndarray)) or hasattr(value, "__dlpack__")
-
-
-def _refuse_output(path: str, value) -> None:
-    if not isinstance(value, (bool, int, float, str)):
-        raise TraceError(f"the function returned {type(value).__name__} at '{path or 'the top'}': outputs are tensors in tuples, lists, dicts")
 
 
 def output_names(leaves: Sequence[tuple[str, Tensor]]) -> list[str]:

@@ -174,6 +174,9 @@ def _is_negative(bound: Size) -> bool:
     low, high = symbolic.bounds(bound)
     if high is not None and high < 0:
         return True
+    if high == 0 and low != 0:  # x[-n:] counts from the end, but is all of x for n = 0
+        require_less_equal(bound, -1, f"the slice bound {bound} must be negative")
+        return True
     if low is None or low < 0:
         require_less_equal(0, bound, f"the slice bound {bound} must not be negative")
     return False

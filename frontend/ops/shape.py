@@ -50,10 +50,13 @@ def unsqueeze(x: Tensor, axis=0) -> Tensor:
 
 
 def squeeze(x: Tensor, axis=None) -> Tensor:
-    """x without the given axes, which must have size 1; without any axis of size 1 when None. ShapeError for another size."""
+    """x without the given axes, which must have size 1; without any axis of size 1 when None. ShapeError for another size.
+
+    Without `axis` a symbolic size is decided on: name the axes in a recording.
+    """
     x = as_tensor(x)
     shape = sizes(x)
-    axes = tuple(i for i, s in enumerate(shape) if s == 1) if axis is None else normalize_axes(axis, len(shape))
+    axes = tuple(i for i, s in enumerate(x.shape) if s == 1) if axis is None else normalize_axes(axis, len(shape))
     for i in axes:
         require_equal(shape[i], 1, f"squeeze: axis {i} has size {shape[i]}, expected 1")
     return ops.reshape(x, shape=tuple(s for i, s in enumerate(shape) if i not in axes))

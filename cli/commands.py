@@ -16,7 +16,8 @@ def _verify_each(value: bool) -> bool:
     return value
 
 
-VerifyEach = Annotated[bool, typer.Option("--verify-each", callback=_verify_each, help="Verify after each pass, and what each accepts before.")]
+VerifyEach = Annotated[bool, typer.Option("--verify-each", callback=_verify_each,
+                                          help="Verify after each pass, and what each accepts before.")]
 Model = Annotated[str, typer.Argument(help="A .onemodel or .onnx file.")]
 
 
@@ -53,7 +54,8 @@ def show(
 @app.command()
 def run(
     model: Model,
-    inputs: Annotated[Optional[str], typer.Option("--input", "-i", help="A .npz file with arrays by input name, or a .npy for a single input; random without.")] = None,
+    inputs: Annotated[Optional[str], typer.Option(
+        "--input", "-i", help="A .npz file with arrays by input name, or a .npy for a single input; random without.")] = None,
     output: Annotated[Optional[str], typer.Option("--output", "-o", help="Write the outputs to this .npz file.")] = None,
     sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis for random inputs: batch=8.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of random inputs.")] = 0,
@@ -105,10 +107,13 @@ def export(model: Model, output: Annotated[str, typer.Option("--output", "-o", h
 @app.command("compile")
 def compile_model(
     model: Model,
-    output: Annotated[str, typer.Option("--output", "-o", help="The file to write: .so or .dylib, .o, .a, or an executable without a suffix.")],
+    output: Annotated[str, typer.Option(
+        "--output", "-o", help="The file to write: .so or .dylib, .o, .a, or an executable without a suffix.")],
     target: Annotated[str, typer.Option(help="Another machine than this: aarch64-linux-gnu.")] = "",
-    cpu: Annotated[str, typer.Option(help="A processor or level: native, x86-64-v3; several with commas, of which the best is chosen on loading.")] = "",
-    threads: Annotated[Optional[int], typer.Option(min=1, help="Threads of a run unless the caller says otherwise; all processors without.")] = None,
+    cpu: Annotated[str, typer.Option(
+        help="A processor or level: native, x86-64-v3; several with commas, of which the best is chosen on loading.")] = "",
+    threads: Annotated[Optional[int], typer.Option(
+        min=1, help="Threads of a run unless the caller says otherwise; all processors without.")] = None,
     name: Annotated[Optional[str], typer.Option(help="Prefix of the C functions; the name of the file without.")] = None,
     weights: Annotated[Optional[str], typer.Option(help="Write the weights to this file instead of into the library.")] = None,
     executable: Annotated[bool, typer.Option("--executable", help="Make a program that reads .npy or .npz and writes .npz.")] = False,
@@ -118,8 +123,8 @@ def compile_model(
     verify_each: VerifyEach = False,
 ) -> None:
     """Compile a model to a native library, object file, archive or program, with a C header."""
-    _command("compile").run(model, output, memory, target=target, cpu=cpu, threads=threads, name=name, weights=weights, executable=executable,
-                            isolate=isolate, time_limit=seconds)
+    _command("compile").run(model, output, memory, target=target, cpu=cpu, threads=threads, name=name, weights=weights,
+                            executable=executable, isolate=isolate, time_limit=seconds)
 
 
 @app.command()

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Expectation:
-    """Line within the text (None for any), and what a message of this severity must contain; `comment` is the line and column it stands in."""
+    """Line within the text (None for any), and what a message of this severity must contain; `comment` is the line and column that the
+    expectation stands in."""
 
     severity: str
     line: int | None

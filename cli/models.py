@@ -38,7 +38,8 @@ def random_inputs(traced, sizes: dict[str, int], seed: int) -> dict[str, np.ndar
         if name not in known:
             raise OnemlirError(f"the model has no axis '{name}'; it has {', '.join(sorted(known)) or 'none'}")
     values = {name: sizes.get(name, 1) for name in known}
-    return {spec.name: _random(rng, [s if isinstance(s, int) else s.evaluate(values) for s in spec.type.shape], spec.dtype) for spec in traced.inputs}
+    shape = lambda spec: [s if isinstance(s, int) else s.evaluate(values) for s in spec.type.shape]
+    return {spec.name: _random(rng, shape(spec), spec.dtype) for spec in traced.inputs}
 
 
 def _random(rng, shape, dtype) -> np.ndarray:

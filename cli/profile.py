@@ -86,4 +86,5 @@ def chart(rows: list[Row]) -> str:
     lines = [f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row.cells())}"
              f'<td><div style="background:#4a7;height:1em;width:{30 * row.share / most:.2f}em"></div></td></tr>' for row in rows]
     heads = "".join(f"<th>{name}</th>" for name in ("ms", "share", "GFLOP/s", "GB/s", "operation", "where", ""))
-    return f'<!doctype html><meta charset="utf-8"><title>Time per operation</title><table style="font:13px sans-serif"><tr>{heads}</tr>{"".join(lines)}</table>\n'
+    table = f'<table style="font:13px sans-serif"><tr>{heads}</tr>{"".join(lines)}</table>'
+    return f'<!doctype html><meta charset="utf-8"><title>Time per operation</title>{table}\n'

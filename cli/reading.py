@@ -91,7 +91,8 @@ class _Reader:
     def _attributes(self, op: OpView) -> list[str]:
         """Attributes that are not at their default."""
         values = self.analysis.attributes_of(op)
-        changed = [(a, values[a.name]) for a in op.declaration.attributes if a.default is inspect.Parameter.empty or values[a.name] != a.default]
+        differs = lambda a: a.default is inspect.Parameter.empty or values[a.name] != a.default
+        changed = [(a, values[a.name]) for a in op.declaration.attributes if differs(a)]
         return [f"{a.name}={_attribute(value)}" for a, value in changed]
 
 

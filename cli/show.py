@@ -65,7 +65,8 @@ def operation_table(traced) -> Table:
 
     counts = Counter(op.operation.name for op in walk(traced.program.module))
     parameters = sum(int(array.size) for array in traced.parameters.values())
-    table = Table(title=f"{sum(counts.values()) - counts['om.parameter']} operations, {len(traced.parameters)} parameters with {parameters:,} elements")
+    operations = sum(counts.values()) - counts["om.parameter"]
+    table = Table(title=f"{operations} operations, {len(traced.parameters)} parameters with {parameters:,} elements")
     table.add_column("operation")
     table.add_column("count", justify="right")
     for name, count in counts.most_common():

@@ -26,7 +26,8 @@ def decoded(content: bytes, path: str) -> str | bytes:
 
         before = content[:error.start]
         line, column = before.count(b"\n") + 1, len(before) - (before.rfind(b"\n") + 1) + 1
-        raise FormatError(f"{path}:{line}:{column}: error: byte 0x{content[error.start]:02x} is no UTF-8: the file is neither text nor bytecode") from None
+        problem = f"byte 0x{content[error.start]:02x} is no UTF-8: the file is neither text nor bytecode"
+        raise FormatError(f"{path}:{line}:{column}: error: {problem}") from None
 
 
 def reason(error: OSError) -> str:

@@ -35,12 +35,14 @@ def contract_text(contract) -> str:
 
 def page() -> str:
     passes = [p for p in known_passes().values() if p.builtin]
-    stages = "\n".join(f"| `{stage.name}` | {', '.join(f'`{name}`' for name in stage.passes) or 'as recorded'} |" for stage in STAGES)
+    names = lambda stage: ", ".join(f"`{name}`" for name in stage.passes) or "as recorded"
+    stages = "\n".join(f"| `{stage.name}` | {names(stage)} |" for stage in STAGES)
     return ("# Passes\n\nGenerated from the registry by `python docs/generate_passes.py`. Upstream's passes are listed by `onemlir-opt --help`.\n\n"
             f"| stage | passes that lead to it |\n| --- | --- |\n{stages}\n\n" + "\n".join(map(section, passes)))
 
 
 if __name__ == "__main__":
     if "--check" in sys.argv:
-        sys.exit(0 if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page() else f"{PAGE.name} is out of date: run python docs/generate_passes.py")
+        current = PAGE.exists() and PAGE.read_text(encoding="utf-8") == page()
+        sys.exit(0 if current else f"{PAGE.name} is out of date: run python docs/generate_passes.py")
     PAGE.write_text(page(), encoding="utf-8")

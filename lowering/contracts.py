@@ -33,7 +33,8 @@ def no_om_ops(module: ir.Module):
 def no_tensors(module: ir.Module):
     """All values are scalars, vectors and buffers."""
     for operation in _operations(module):
-        if any(isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for value in (*operation.operands, *operation.results, *_arguments(operation))):
+        values = (*operation.operands, *operation.results, *_arguments(operation))
+        if any(isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for value in values):
             return operation, "has tensors: om-bufferize comes first"
     return None
 

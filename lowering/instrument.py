@@ -78,7 +78,8 @@ class Instrument:
 
 
 def _main(module: ir.Module) -> ir.Operation:
-    return next(f.operation for f in module.body.operations if "sym_name" in f.attributes and ir.StringAttr(f.attributes["sym_name"]).value == "main")
+    named = [f.operation for f in module.body.operations if "sym_name" in f.attributes]
+    return next(f for f in named if ir.StringAttr(f.attributes["sym_name"]).value == "main")
 
 
 def _number(location: ir.Location) -> int:

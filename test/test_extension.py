@@ -17,7 +17,8 @@ def installed(tmp_path_factory):
     """An environment in which the package is installed; its files are copied, so that nothing is built in the source."""
     folder = tmp_path_factory.mktemp("extension")
     shutil.copytree(SOURCE, folder / "source")
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", str(folder / "site"), str(folder / "source")]
+    options = ["-q", "--no-deps", "--no-build-isolation", "--target", str(folder / "site")]
+    command = [sys.executable, "-m", "pip", "install", *options, str(folder / "source")]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode and "No module named" in result.stderr:
         pytest.skip("setuptools or pip is missing")
@@ -41,7 +42,8 @@ def test_its_lit_tests_pass(installed):
 def test_without_extensions(installed):
     """ONEMLIR_EXTENSIONS=0 leaves it out: the op is then unknown."""
     environment, tests = installed
-    result = subprocess.run([OPT, str(tests / "set_beta.mlir")], capture_output=True, text=True, env={**environment, "ONEMLIR_EXTENSIONS": "0"})
+    without = {**environment, "ONEMLIR_EXTENSIONS": "0"}
+    result = subprocess.run([OPT, str(tests / "set_beta.mlir")], capture_output=True, text=True, env=without)
     assert result.returncode == 1 and "unregistered dialect" in result.stderr
 
 

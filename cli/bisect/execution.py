@@ -1,4 +1,5 @@
-"""Executing a module of any stage between linalg and loops with upstream's passes alone, which judges the passes so far and none of the later ones.
+"""Executing a module of any stage between linalg and loops with upstream's passes alone, which judges the passes so far and none of the
+later ones.
 
 Arguments and results are memref descriptors: pointer, aligned pointer, offset, sizes, strides.
 """
@@ -48,7 +49,8 @@ llvm.func @malloc(i64) -> !llvm.ptr
 """
 
 
-def executed(module: ir.Module, inputs: Sequence[np.ndarray], weights: Mapping[str, np.ndarray], expected: Sequence[np.ndarray]) -> list[np.ndarray]:
+def executed(module: ir.Module, inputs: Sequence[np.ndarray], weights: Mapping[str, np.ndarray],
+             expected: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Outputs of @main, after @prepare where there is one. expected: arrays with the shapes and dtypes of the outputs. GuardError when the
     status cell says that a check failed."""
     with module.context, ir.Location.unknown():

@@ -66,7 +66,8 @@ def train(digits: Digits, epochs: int = EPOCHS) -> nn.Module:
         order = rng.permutation(len(digits.train_labels))
         for start in range(0, len(order) - BATCH + 1, BATCH):  # whole batches, so that one compiled step serves them all
             chosen = order[start : start + BATCH]
-            parameters, state = step(parameters, state, rate, tensor(augmented(digits.train_images[chosen], rng)), tensor(digits.train_labels[chosen]))
+            images, labels = augmented(digits.train_images[chosen], rng), digits.train_labels[chosen]
+            parameters, state = step(parameters, state, rate, tensor(images), tensor(labels))
     model.load_state_dict(parameters)
     return model
 

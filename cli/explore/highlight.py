@@ -4,7 +4,8 @@ from __future__ import annotations
 import re
 from html import escape
 
-TOKENS = re.compile(r"""(?P<s>"[^"]*")|(?P<c>//.*$|;.*$)|(?P<v>[%@#][\w.$-]+)|(?P<o>\b(?:linalg|tensor|arith|math|scf|func|memref|vector|llvm|cf|affine|bufferization)\.[\w.]+)
+TOKENS = re.compile(r"""(?P<s>"[^"]*")|(?P<c>//.*$|;.*$)|(?P<v>[%@#][\w.$-]+)
+|(?P<o>\b(?:linalg|tensor|arith|math|scf|func|memref|vector|llvm|cf|affine|bufferization)\.[\w.]+)
 |(?P<t>\b(?:tensor|memref|vector)<[^<>]*>|\b(?:[fi]\d+|ui\d+|bf16|index)\b)|(?P<n>\b-?\d+(?:\.\d+(?:e[+-]?\d+)?)?\b)""", re.VERBOSE)
 
 

@@ -1,4 +1,5 @@
-"""LLVM IR and assembly with the op of the om stage that each line comes from: the numbers of the ops travel as line numbers of debug information."""
+"""LLVM IR and assembly with the op of the om stage that each line comes from: the numbers of the ops travel as line numbers of debug
+information."""
 from __future__ import annotations
 
 import re
@@ -45,7 +46,7 @@ def ir_lines(text: str) -> list[Line]:
 def _ir_line(line: str, numbers: dict[str, int]) -> Line:
     used = USE.search(line)
     number = numbers.get(used.group(1), 0) if used else 0
-    text = re.sub(r" !dbg !\d+(?= \{)", "", USE.sub("", line))
+    text = re.sub(r" !dbg !\d+", "", USE.sub("", line))
     return Line(text, number - 1 if number and line.startswith(" ") else None)
 
 
@@ -62,7 +63,8 @@ def assembly_lines(text: str) -> list[Line]:
             number = int(stripped.split()[2])
             current = number - 1 if number else None
         elif not hidden and not _is_debug(stripped):
-            found.append(Line(line.partition("# om:")[0].rstrip(), current if line.startswith("\t") and not stripped.startswith(".") else None))
+            instruction = line.startswith("\t") and not stripped.startswith(".")
+            found.append(Line(line.partition("# om:")[0].rstrip(), current if instruction else None))
             current = None if stripped.startswith(".cfi_endproc") else current
     return found
 

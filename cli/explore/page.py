@@ -17,7 +17,8 @@ def page(title: str, recording: Recording) -> str:
     """One file: style, script and pictures are inside."""
     tabs = "".join(f'<button class="tab" data-stage="{escape(name)}">{escape(name)}</button>' for name in recording.stages)
     panes = "".join(stage_pane(name, lines, recording.omitted[name]) for name, lines in recording.stages.items())
-    depths = "".join(f'<button class="depth" data-depth="{n}">{label}</button>' for n, label in enumerate(depth_labels(recording.depth + 1)))
+    labels = enumerate(depth_labels(recording.depth + 1))
+    depths = "".join(f'<button class="depth" data-depth="{n}">{label}</button>' for n, label in labels)
     read = lambda name: (FOLDER / name).read_text(encoding="utf-8")
     data = json.dumps(graph_data(recording.graph)).replace("<", "\\u003c")
     views = "".join(f'<button class="view" data-view="{name}">{name.capitalize()}</button>' for name in ("stages", "passes", "times"))
@@ -25,7 +26,8 @@ def page(title: str, recording: Recording) -> str:
     header = f'<header><h1>{escape(title)}</h1><nav>{views}</nav><span id="chosen"></span></header>'
     graph = (f'<section id="graph"><div class="bar">Unfold {depths}<button id="fit">Fit</button></div>'
              '<div id="canvas"><div id="picture"></div></div></section>')
-    sections = (f'<section id="stages"><div class="bar">{tabs}</div>{panes}</section><section id="passes">{passes_table(recording.passes)}</section>'
+    sections = (f'<section id="stages"><div class="bar">{tabs}</div>{panes}</section>'
+                f'<section id="passes">{passes_table(recording.passes)}</section>'
                 f'<section id="times">{times_table(recording.times)}</section>')
     scripts = f'<script type="application/json" id="data">{data}</script><script>{read("graph.js")}{read("page.js")}</script>'
     return f'<!doctype html>\n<html lang="en">{head}<body>{header}<main>{graph}{sections}</main>{scripts}</body></html>\n'
@@ -33,8 +35,9 @@ def page(title: str, recording: Recording) -> str:
 
 def graph_data(graph: Graph) -> dict:
     """The unfolded graph for the page's script."""
-    nodes = [{"label": node.label, "kind": node.kind, "path": node.path.split(".") if node.path else [], "detail": node.detail, "numbers": node.numbers}
-             for node in graph.nodes]
+    path = lambda node: node.path.split(".") if node.path else []
+    fields = lambda node: {"label": node.label, "kind": node.kind, "path": path(node), "detail": node.detail, "numbers": node.numbers}
+    nodes = [fields(node) for node in graph.nodes]
     return {"nodes": nodes, "edges": [[source, target, label] for (source, target), label in graph.edges.items()]}
 
 
@@ -87,5 +90,7 @@ def pass_row(record: PassRecord, longest: float) -> str:
             f'<span class="time">{record.seconds * 1e3:.1f} ms</span><span class="meter"><span style="width:{width:.0f}%"></span></span>')
     if not record.changes:
         return f'<div class="pass unchanged">{head}<span class="note">no change</span></div>'
-    lines = "".join(f'<i class="{ {"+": "added", "-": "removed", "@": "place"}.get(line[:1], "") }">{highlighted(line)}</i>' for line in record.changes)
-    return f'<details class="pass"><summary>{head}<span class="note">{len(record.changes)} lines</span></summary><pre>{lines}</pre></details>'
+    kinds = {"+": "added", "-": "removed", "@": "place"}
+    lines = "".join(f'<i class="{kinds.get(line[:1], "")}">{highlighted(line)}</i>' for line in record.changes)
+    summary = f'<summary>{head}<span class="note">{len(record.changes)} lines</span></summary>'
+    return f'<details class="pass">{summary}<pre>{lines}</pre></details>'

@@ -69,7 +69,8 @@ class MobileNetV2(nn.Module):
         super().__init__()
         self.stem = Convolution(3, 32, 3, 2, activation=ops.relu6)
         blocks, inputs = [], 32
-        for expansion, outputs, count, stride in [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]:
+        stages = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
+        for expansion, outputs, count, stride in stages:
             for number in range(count):
                 blocks.append(InvertedResidual(inputs, outputs, stride if number == 0 else 1, expansion))
                 inputs = outputs

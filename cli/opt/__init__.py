@@ -10,7 +10,8 @@ import sys
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point. Exit status 0; 1 when the input is invalid, a pass fails or diagnostics differ from the expected ones; 2 for a wrong command line."""
+    """Entry point. Exit status 0; 1 when the input is invalid, a pass fails or diagnostics differ from the expected ones; 2 for a wrong
+    command line."""
     try:
         status = run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()

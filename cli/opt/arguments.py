@@ -154,7 +154,8 @@ def _check_names(request: Request) -> None:
 
     names = {Step(text).name for text in request.steps}
     for name in sorted((request.print_before | request.print_after) - names):
-        raise WrongCommandLine(f"IR is to be printed at pass '{name}', which is not among those that run: {', '.join(sorted(names)) or 'none'}")
+        known = ", ".join(sorted(names)) or "none"
+        raise WrongCommandLine(f"IR is to be printed at pass '{name}', which is not among those that run: {known}")
 
 
 def _option(request: Request, argument: str) -> None:

@@ -12,8 +12,9 @@ usage: onemlir-opt [options] [file]      reads standard input without a file (or
 Every pass is an option of its own, with its options as --name="option=value option=value"; passes run in the order given.
 Without passes the input is parsed, verified and printed.
 """
-DIALECTS = ("acc", "affine", "amdgpu", "arith", "arm-neon", "arm-sme", "arm-sve", "async", "emitc", "gpu", "linalg", "llvm", "math", "memref",
-            "ml-program", "mpi", "nvgpu", "nvvm", "omp", "quant", "scf", "shape", "shard", "sparse", "spirv", "tensor", "tosa", "transform", "vector", "xegpu")
+DIALECTS = ("acc", "affine", "amdgpu", "arith", "arm-neon", "arm-sme", "arm-sve", "async", "emitc", "gpu", "linalg", "llvm", "math",
+            "memref", "ml-program", "mpi", "nvgpu", "nvvm", "omp", "quant", "scf", "shape", "shard", "sparse", "spirv", "tensor", "tosa",
+            "transform", "vector", "xegpu")
 
 
 def upstream_passes() -> dict[str, str]:

@@ -128,8 +128,8 @@ def timing_report(times: list[tuple[str, float]]) -> str:
     """Upstream's table of wall times."""
     total = sum(seconds for _, seconds in times) or 1e-12
     rows = [f"  {seconds:9.4f} ({seconds / total:6.1%})  {name}" for name, seconds in [*times, ("Total", total)]]
-    title = "... Execution time report ..."
-    return "\n".join([f"===- {title.center(62)} -===", f"  Total Execution Time: {total:.4f} seconds", "", "  ----Wall Time----  ----Name----", *rows])
+    head = f"===- {'... Execution time report ...'.center(62)} -==="
+    return "\n".join([head, f"  Total Execution Time: {total:.4f} seconds", "", "  ----Wall Time----  ----Name----", *rows])
 
 
 def _write(path: str, data: bytes) -> None:

@@ -1,4 +1,5 @@
-"""`onemlir reduce`: make a failing module small while a command keeps failing on it. Delta debugging on results, ops, arguments and sizes."""
+"""`onemlir reduce`: make a failing module small while a command keeps failing on it. Delta debugging on results, ops, regions, arguments
+and sizes."""
 from __future__ import annotations
 
 import pathlib
@@ -21,7 +22,8 @@ def run(file: str, command: str, output: str | None, message: str | None, second
         wanted = f" with {message!r} in its output" if message else ""
         raise OnemlirError(f"the command does not fail on {file}{wanted}: {criterion.filled(path)}")
     console = Console(stderr=True)
-    reduced = criterion.header + reduce_text(text.removeprefix(criterion.header), criterion, lambda what, size: console.print(f"{what}: {size} operations", style="dim"))
+    report = lambda what, size: console.print(f"{what}: {size} operations", style="dim")
+    reduced = criterion.header + reduce_text(text.removeprefix(criterion.header), criterion, report)
     if output:
         pathlib.Path(output).write_text(reduced, encoding="utf-8")
         console.print(f"{output}: {len(text.splitlines())} lines became {len(reduced.splitlines())} in {criterion.runs} runs")

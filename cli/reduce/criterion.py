@@ -45,8 +45,8 @@ class Criterion:
             path = pathlib.Path(folder) / "candidate.mlir"
             path.write_text(self.header + text, encoding="utf-8")
             try:
-                result = subprocess.run(self.filled(path), shell=True, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
-                                        timeout=self.seconds, env=environment())
+                result = subprocess.run(self.filled(path), shell=True, capture_output=True, text=True, errors="replace",
+                                        stdin=subprocess.DEVNULL, timeout=self.seconds, env=environment())
             except subprocess.TimeoutExpired:
                 return 0
         found = self.message is None or self.message in result.stdout + result.stderr

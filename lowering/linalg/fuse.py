@@ -1,16 +1,19 @@
 """`om-fuse-elementwise`: an elementwise producer moves into its one consumer, so that the value between them is never stored.
 
 Only where each element is computed once: the consumer reads the producer along all of its loops. (Upstream's pass also fuses into
-matrix products, which then compute the producer once per column.) Producers that merely permute axes fold into any consumer.
+matrix products, which then compute the producer once per column.) Producers that merely permute axes fold into any consumer. A producer with
+several consumers moves into each of them where computing it is as cheap as reading it: `x - mean` in a layer normalization.
 
     %1 = linalg.generic exp(%0)             %2 = linalg.generic exp(%0) + %b
     %2 = linalg.generic %1 + %b        ->
 """
 from __future__ import annotations
 
-
 from mlir import ir
 from mlir.dialects import linalg
+
+REPEATED = frozenset({"arith.addf", "arith.subf", "arith.mulf", "arith.negf", "arith.extf", "arith.truncf"})
+MOST_REPEATED = 2
 
 
 def fuse_elementwise(module: ir.Module) -> None:
@@ -32,6 +35,7 @@ def _fuse_block(block: ir.Block) -> None:
     operations = [op.operation for op in block.operations if op.operation.name == "linalg.generic"]
     for operation in operations:  # forwards: what is erased on the way are producers, which were visited before
         consumer = Generic(operation)
+        consumer.repeat_cheap_producers()
         while (producer := consumer.fusable()) is not None:
             consumer = consumer.fuse(*producer)
 
@@ -76,6 +80,30 @@ class Generic:
             if (self._covers(number) and not self.has_kernel) or producer.only_moves():
                 return number, producer
         return None
+
+    def repeat_cheap_producers(self) -> None:
+        """Give this op a copy of its own of each producer that several ops read, where computing it again costs no more than reading it."""
+        for number, value in enumerate(self.inputs):
+            if self.has_kernel or isinstance(value.owner, ir.Block) or not self._covers(number):
+                continue
+            owner = value.owner.operation
+            shared = owner.name == "linalg.generic" and owner.block == self.operation.block and len(list(value.uses)) > 1
+            if shared and value not in self.inits and Generic(owner).is_cheap():
+                with ir.InsertionPoint(self.operation):
+                    copy = owner.clone().operation.results[0]
+                for place in (i for i, v in enumerate(self.inputs) if v == value):
+                    self.operation.operands[place] = copy
+                self.inputs = [copy if v == value else v for v in self.inputs]
+
+    def is_cheap(self) -> bool:
+        """Whether this is one instruction or two on one tensor of the result's size, and others that repeat along an axis.
+
+        Not on the result of a kernel, which such an op may follow as its epilogue.
+        """
+        whole = [v for v, m in zip(self.inputs, self.maps) if _permutes(m, len(self.kinds))]
+        operations = [op.operation for op in self.body.operations][:-1]
+        return (self.is_elementwise() and len(whole) == 1 and 0 < len(operations) <= MOST_REPEATED and not _is_kernel(whole[0])
+                and all(op.name in REPEATED for op in operations))
 
     def _reads_once(self, number: int, value: ir.Value) -> bool:
         """Whether all operands that are this value read it by the same map."""
@@ -152,6 +180,10 @@ class Generic:
                 operation.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loop)
             block.append(operation)
         raise AssertionError("a linalg body ends with linalg.yield")
+
+
+def _is_kernel(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and "om.kernel" in value.owner.operation.attributes
 
 
 def _permutes(map_: ir.AffineMap, loops: int) -> bool:

@@ -63,7 +63,7 @@ def unchanged_state(modules, is_harmless: Callable) -> Iterator[None]:
 
     is_harmless(old value, recorded tensor): whether it may be forgotten.
     """
-    tables = [(path, table) for path, m in by_path(modules).items() for table in (m.__dict__, m._parameters, m._buffers)]
+    tables = [(path, table) for path, m in by_path(modules).items() for table in (m.__dict__, m._parameters, m._buffers, *_tables_in(m))]
     before = [dict(table) for _, table in tables]
     changed = []
     try:
@@ -79,6 +79,12 @@ def unchanged_state(modules, is_harmless: Callable) -> Iterator[None]:
     if changed:
         raise TraceError(f"the program keeps a recorded tensor in the module, as {', '.join(map(repr, changed))}, at {locations.user_line()}\n"
                          "  a recording has no state: return the new value as an output")
+
+
+def _tables_in(module) -> list[dict]:
+    """Dictionaries that a module holds, in which programs keep what they computed."""
+    own = ("_parameters", "_buffers", "_modules")
+    return [value for name, value in module.__dict__.items() if type(value) is dict and name not in own]
 
 
 @contextlib.contextmanager

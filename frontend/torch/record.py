@@ -30,14 +30,43 @@ def record_torch(model: Callable, examples: Sequence, keywords: Mapping[str, Any
 
     With `repeats` the recording is made again on perturbed examples and compared, see `repeat`.
     """
-    if len(examples) == 1 and type(examples[0]) is tuple:
-        examples = examples[0]
-    call = RecordedCall(as_callable(model), examples, keywords, axes, on_read, static)
+    model = as_callable(model)
+    if len(examples) == 1 and (type(examples[0]) is tuple or type(examples[0]) is list and takes_no_list(model, examples[0])):
+        examples = tuple(examples[0])
+    refuse_foreign_arguments(model, static)
+    call = RecordedCall(model, examples, keywords, axes, on_read, static)
     first = call.run(None, None)
     if repeats:
         with torch.random.fork_rng(devices=[]):
             check_repeats(first, lambda arrays: call.run(arrays, first.answers), first.given_axes)
     return first.traced
+
+
+OF_JIT_TRACE = {
+    "example_inputs": "give the examples by position: om.trace(model, *examples)", "example_kwarg_inputs": "it is called kwargs here",
+    "check_trace": "it is called check here; check=False records once", "check_inputs": "it is called check here: check=[inputs, ...]",
+    "check_tolerance": "traced.compare(model, inputs, rtol=, atol=) takes tolerances", "strict": "containers are always taken and returned as they are",
+}  # fmt: skip
+
+
+def refuse_foreign_arguments(model: Callable, static: Mapping[str, Any]) -> None:
+    """TraceError for an argument of torch.jit.trace that the model does not take itself."""
+    foreign = [name for name in static if name in OF_JIT_TRACE and name not in signature_of(model)]
+    if foreign:
+        raise TraceError(f"om.trace has no argument '{foreign[0]}', which torch.jit.trace has, at {locations.user_line()}\n  {OF_JIT_TRACE[foreign[0]]}")
+
+
+def signature_of(model: Callable) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(getattr(model, "forward", model)).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
+def takes_no_list(model: Callable, values: list) -> bool:
+    """Whether a list of tensors can only be all arguments of a model, which takes as many."""
+    required = [p for p in signature_of(model).values() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+    return len(required) == len(values) > 1 and all(isinstance(v, torch.Tensor) for v in values)
 
 
 class RecordedCall:
@@ -120,9 +149,8 @@ def parameter_names(model: Callable, count: int) -> list[str]:
     """Names of the first `count` positional parameters of the function or the module's forward."""
     if is_script(model):
         return script_parameter_names(model, count)
-    try:
-        parameters = inspect.signature(getattr(model, "forward", model)).parameters.values()
-    except (TypeError, ValueError):
+    parameters = signature_of(model).values()
+    if not parameters:
         return [f"input_{i}" for i in range(count)]
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     variadic = next((p.name for p in parameters if p.kind == p.VAR_POSITIONAL), "input")

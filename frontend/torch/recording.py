@@ -207,9 +207,11 @@ class TorchRecording:
         return torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: RecordedTensor(Tensor._wrap(shared_array(t).copy())), result)
 
     def made_of_weights(self, old, tensor: RecordedTensor) -> bool:
-        """Whether a tensor follows from the weights alone and replaces one that the program did not look at, as weight_norm makes them."""
+        """Whether a tensor follows from weights alone and may be forgotten: it replaces one that was not looked at (weight_norm), or is cached."""
         node = value_of(tensor)._node
-        return isinstance(old, torch.Tensor) and id(old) not in self.captured and (node is None or not depends_on_inputs(node.value))
+        if node is None or depends_on_inputs(node.value):
+            return False
+        return id(old) not in self.captured if isinstance(old, torch.Tensor) else old is None and depends_on_weights(node.value)
 
     # What is missing.
     def _missing(self, function, name: str, args, kwargs):
@@ -264,15 +266,22 @@ def version_of(tensor: torch.Tensor) -> int:
 
 def depends_on_inputs(value) -> bool:
     """Whether a value of the IR follows from inputs, not from parameters and constants alone."""
+    return any(operation is None or len(operation.regions) for operation in origins(value))
+
+
+def depends_on_weights(value) -> bool:
+    """Whether a value of the IR follows from a parameter."""
+    return any(operation is not None and operation.name == "om.parameter" for operation in origins(value))
+
+
+def origins(value):
+    """The operations that a value follows from, as far as those without regions lead; None for an argument."""
     stack, seen = [value], set()
     while stack:
         owner = stack.pop().owner
-        if not hasattr(owner, "operation"):
-            return True
-        if owner in seen:
+        operation = owner.operation if hasattr(owner, "operation") else None
+        if operation is not None and operation in seen:
             continue
-        seen.add(owner)
-        if len(owner.operation.regions):
-            return True
-        stack.extend(owner.operation.operands)
-    return False
+        seen.add(operation)
+        yield operation
+        stack.extend(operation.operands if operation is not None else ())

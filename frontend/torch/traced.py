@@ -4,6 +4,7 @@ from __future__ import annotations
 import torch
 
 from ...dialect.structure import rebuild
+from ...errors import OnemlirError
 from ...traced import TracedModel
 from .arrays import shared_array, to_torch
 
@@ -33,6 +34,22 @@ class TorchTracedModel(TracedModel):
     def eval(self) -> "TorchTracedModel":
         """The model itself: a recording is always in evaluation mode."""
         return self
+
+    def train(self, mode: bool = True) -> "TorchTracedModel":
+        """The model itself for ``train(False)``; OnemlirError otherwise: a recording has no training mode."""
+        if mode:
+            raise OnemlirError("a recording is in evaluation mode and computes no gradients: train the torch module, then record it")
+        return self
+
+    def to(self, device, **options) -> "TorchTracedModel":
+        """The model itself on the CPU, where a recording runs; OnemlirError for another device or a dtype."""
+        if str(device) != "cpu" or options:
+            raise OnemlirError(f"a recording runs on the CPU in the dtypes it was recorded with, found to({device}): convert the torch module, then record it")
+        return self
+
+    def named_parameters(self):
+        """Names and weights, sharing the recording's memory."""
+        return iter(self.state_dict().items())
 
     @property
     def graph(self) -> str:

@@ -144,3 +144,17 @@ def test_compile_backend_with_a_graph_break():
         warnings.simplefilter("error", UserWarning)
         for size in (3, 4):
             torch.testing.assert_close(compiled(torch.ones(size)), program(torch.ones(size)))
+
+
+@pytest.mark.parametrize("name", ["example_inputs", "check_trace", "check_inputs", "check_tolerance", "strict", "example_kwarg_inputs"])
+def test_arguments_of_jit_trace_get_a_hint(name):
+    with pytest.raises(om.TraceError, match=f"(?s)'{name}'.*{HERE}"):
+        om.trace(torch.nn.Linear(2, 2), torch.ones(1, 2), **{name: None})
+
+
+def test_what_readers_of_traced_modules_expect():
+    traced = om.trace(torch.nn.Bilinear(2, 2, 1), [torch.ones(1, 2), torch.zeros(1, 2)])
+    assert traced.eval() is traced.to("cpu") is traced.train(False) and [n for n, _ in traced.named_parameters()] == ["weight", "bias"]
+    for wrong in (traced.train, lambda: traced.to("cuda")):
+        with pytest.raises(om.OnemlirError, match="record it"):
+            wrong()

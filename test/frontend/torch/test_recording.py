@@ -384,3 +384,21 @@ def test_control_flow_stays_in_the_graph(agrees):
     for x in (torch.ones(2, 3), -torch.ones(4, 3)):
         for ours, theirs in zip(traced(x), plain(x)):
             torch.testing.assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_weights_cached_in_a_dictionary(agrees):
+    class Cached(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+            self.cache = {}
+
+        def forward(self, x):
+            if "cpu" not in self.cache:
+                self.cache["cpu"] = self.table[:, [2, 0, 1]]
+            return x + self.cache["cpu"]
+
+    model = Cached()
+    traced = om.trace(model, torch.ones(2, 3))
+    assert model.cache == {}
+    torch.testing.assert_close(traced(torch.ones(2, 3)), model(torch.ones(2, 3)).detach())

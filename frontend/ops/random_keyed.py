@@ -6,6 +6,7 @@ be an input of the model.
 """
 from __future__ import annotations
 
+import math
 from typing import Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...dialect.attributes import Shape
 from ...errors import DTypeError, OnemlirError
 from ..symbolic_int import size_of
 from ..tensor import Tensor
+from .creation import zeros_like
 from .declared import as_tensor, ops
 
 __all__ = ["random_bits", "random_split", "random_uniform", "random_normal", "random_randint", "random_bernoulli"]
@@ -58,22 +60,36 @@ def random_uniform(key, shape: Sequence[int] = (), low: float = 0.0, high: float
 
 
 def random_normal(key, shape: Sequence[int] = (), mean: float = 0.0, std: float = 1.0, dtype=dtypes.float32) -> Tensor:
-    """Normal numbers: the inverse of the distribution at uniform numbers of 53 bits (Wichura 1988), computed in f64 and rounded.
-
-    The logarithm in the tails is one of the processor's and may differ in its last bit; that shows in f64 results, and in narrower ones
-    once in about 1e8 numbers.
-    """
+    """Normal numbers: the inverse of the distribution at uniform numbers of 53 bits (Wichura 1988), computed in f64 and rounded."""
     dtype = _floating("random_normal", dtype)
     unit = ((random_bits(key, shape) >> _u64(11)).astype(dtypes.float64) + 0.5) * 2.0**-53
-    return (_normal_quantile(unit) * std + mean).astype(dtype)
+    numbers = _normal_quantile(unit) * std + mean
+    return numbers.astype(dtype) if dtype.itemsize > 2 else numbers.astype(dtypes.float32).astype(dtype)  # the narrow ones are rounded from f32
 
 
 def _normal_quantile(p: Tensor) -> Tensor:
     q = p - 0.5
     r = 0.180625 - q * q
-    tail = ops.sqrt(ops.negative(ops.log(ops.minimum(p, 1.0 - p))))
+    tail = ops.sqrt(ops.negative(_log(ops.minimum(p, 1.0 - p))))
     outer = ops.where(tail <= 5.0, _ratio(MIDDLE, tail - 1.6), _ratio(OUTER, tail - 5.0))
     return ops.where(ops.abs(q) <= 0.425, q * _ratio(CENTRAL, r), ops.where(q < 0.0, ops.negative(outer), outer))
+
+
+def _log(x: Tensor) -> Tensor:
+    """The logarithm of numbers in [2**-54, 1], of additions, multiplications and one division alone, which round alike everywhere.
+
+    x = 2**e * m with m near 1; log(m) = 2 atanh(f) with f = (m - 1) / (m + 1).
+    """
+    e = zeros_like(x)
+    for k in (32, 16, 8, 4, 2, 1, 0.5):
+        small = x < 2.0**-k
+        x, e = ops.where(small, x * 2.0 ** math.ceil(k), x), ops.where(small, e - math.ceil(k), e)
+    f = (x - 1.0) / (x + 1.0)
+    square = f * f
+    series = square * (1.0 / 25) + 1.0 / 23
+    for n in range(21, 0, -2):
+        series = series * square + 1.0 / n
+    return e * math.log(2) + f * 2.0 * series
 
 
 def _ratio(coefficients, x: Tensor) -> Tensor:

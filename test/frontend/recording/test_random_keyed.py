@@ -57,3 +57,21 @@ def test_without_a_key_there_is_no_recording():
     for draw in (lambda: ops.rand(3), lambda: ops.randn(3), lambda: ops.bernoulli(om.tensor([0.5] * 3)), lambda: ops.randint(3, shape=(3,))):
         with pytest.raises(om.TraceError, match="random"):
             om.trace(lambda x: x + draw(), om.zeros((3,)))
+
+
+@pytest.mark.parametrize("dtype", [om.float64, om.float32, om.float16])
+def test_normal_numbers_are_the_same_bits_compiled(dtype):
+    session = om.trace(lambda key: ops.random_normal(key, (20000,), dtype=dtype), om.tensor(0)).session()
+    for key in (1, 2**63 - 1):
+        found, expected = session(np.array(key)), ops.random_normal(key, (20000,), dtype=dtype).numpy()
+        assert found.tobytes() == expected.tobytes()
+    assert abs(expected.mean(dtype=np.float64)) < 0.03 and abs(expected.std(dtype=np.float64) - 1) < 0.03
+
+
+def test_the_quantiles_are_those_of_the_normal_distribution():
+    from statistics import NormalDist
+
+    from onemlir.frontend.ops.random_keyed import _normal_quantile
+
+    p = np.concatenate([2.0**-np.arange(1, 54), 1 - 2.0**-np.arange(1, 54), np.linspace(0.001, 0.999, 101)])
+    np.testing.assert_allclose(_normal_quantile(om.tensor(p)).numpy(), [NormalDist().inv_cdf(v) for v in p], rtol=1e-13, atol=1e-14)

@@ -9,8 +9,9 @@ def main() -> None:
     """Entry point of `onemlir`: a refusal of the library becomes one message and exit status 1."""
     from ..errors import OnemlirError
     from .commands import app
-    from .source import reason
+    from .source import open_streams, reason
 
+    open_streams()
     try:
         app()
     except BrokenPipeError:  # the reader has seen enough

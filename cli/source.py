@@ -1,9 +1,18 @@
-"""Files of MLIR: text in UTF-8, or bytecode."""
+"""What the tools read, text in UTF-8 or bytecode, and the streams that they are started with."""
 from __future__ import annotations
 
+import os
 import sys
 
 BYTECODE = b"ML\xefR"
+
+
+def open_streams() -> None:
+    """Give a program that was started with a closed output or error stream one that leads nowhere."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
 
 
 def read_source(path: str) -> str | bytes:

@@ -14,7 +14,7 @@ import os
 import sys
 from dataclasses import dataclass
 
-from .source import read_source, reason
+from .source import open_streams, read_source, reason
 
 MODES = ("onnx-to-om", "onemodel-to-om", "om-to-onnx", "mlir-to-llvmir")
 
@@ -36,6 +36,7 @@ class WrongCommandLine(ValueError):
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point. Exit status 0; 1 when the input cannot be translated; 2 for a wrong command line."""
+    open_streams()
     arguments = sys.argv[1:] if arguments is None else arguments
     if {"-h", "--help"} & set(arguments):
         print(__doc__)

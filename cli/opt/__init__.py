@@ -5,20 +5,35 @@ that an assertion of MLIR's libraries becomes a message and a reproducer; `trans
 """
 from __future__ import annotations
 
+import gc
 import os
 import sys
+
+from ..source import open_streams, reason
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point. Exit status 0; 1 when the input is invalid, a pass fails or diagnostics differ from the expected ones; 2 for a wrong
     command line."""
+    if arguments is not None:
+        sys.exit(_status(arguments))
+    open_streams()
+    gc.disable()  # imports make much that lives as long as the process
+    status = _status(sys.argv[1:])
+    sys.stderr.flush()
+    os._exit(status)  # taking libraries and interpreter down in order takes as long as a small file
+
+
+def _status(arguments: list[str]) -> int:
     try:
-        status = run(sys.argv[1:] if arguments is None else arguments)
+        status = run(arguments)
         sys.stdout.flush()
+        return status
     except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 1
-    sys.exit(status)
+        return 1
+    except KeyboardInterrupt:
+        return 130
 
 
 def run(arguments: list[str]) -> int:
@@ -42,8 +57,6 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        from ..source import reason
-
         print(f"onemlir-opt: {reason(error)}", file=sys.stderr)
         return 1
     except OnemlirError as error:

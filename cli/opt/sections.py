@@ -1,6 +1,7 @@
 """A whole input of `onemlir-opt`: its sections, their messages, the output, reproducers."""
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -39,6 +40,9 @@ def _import_compiler() -> None:
     """Once, before any child is made."""
     from ...dialect import bindings, verify  # noqa: F401
     from . import transform  # noqa: F401
+
+    gc.freeze()
+    gc.enable()
 
 
 def split(request: Request, source: bytes | str) -> list[tuple[int, bytes | str]]:

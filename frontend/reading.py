@@ -84,6 +84,17 @@ def size_advice(what: str) -> str:
     return ("ops.sym_min and ops.sym_max keep a size symbolic; " if what in ("<", ">", "<=", ">=") else "") + advice_for(what)
 
 
+def range_advice(kind: str, left, right) -> str:
+    """The axis's range in which a condition on it always holds, where it is one on the plain size."""
+    if kind == "ne" and right == 1 and plain_symbol(left) is not None:
+        return f"om.Axis('{left}', min=2) says that it is never 1 (nor 0), which decides this. "
+    if kind == "le" and plain_symbol(right) is not None and isinstance(left, int):
+        return f"om.Axis('{right}', min={left}) decides this. "
+    if kind == "le" and plain_symbol(left) is not None and isinstance(right, int):
+        return f"om.Axis('{left}', max={right}) decides this. "
+    return ""
+
+
 # Values.
 def read_value(recorder, tensor: Tensor, what: str) -> np.ndarray:
     """The example's value of a recorded tensor, frozen or guarded. TraceError by default, and in the body of control flow."""
@@ -196,7 +207,7 @@ def read_size(recorder, what: str, answer: Callable, condition: Callable):
         condition_now = condition(answer())
         recorder.refuse(f"{what} of the symbolic size {next(size for size in condition_now[1:] if isinstance(size, Dim))}",
                         f"in the example {condition_text(*condition_now)}; the recording would be right for such sizes alone: {size_advice(what)}. "
-                        "An axis without a name has a fixed size")
+                        f"{range_advice(*condition_now)}An axis without a name has a fixed size")
     replayed = recorder.answers.replay is not None
     value = recorder.answers.next(f"{what} of a size") if replayed else recorder.answers.add(f"{what} of a size", answer())
     kind, left, right = condition(value)

@@ -145,12 +145,14 @@ class TorchRecording:
         out = kwargs.get("out")
         kwargs = {k: v for k, v in kwargs.items() if k != "out"}
         ours, named = [self.to_ours(a) for a in args], {k: self.to_ours(v) for k, v in kwargs.items()}
-        if handler.kind == "view":
+        if handler.kind == "view" and not (named and not handler.takes(ours, named)):
             views = handler.function(*ours, **named)
             base = self.recorded(args[0] if args else kwargs["input"])
             if views is NotImplemented or isinstance(views, View) and names_of(function)[-1] in COMPACT:
                 return views if views is NotImplemented else compacted(base, views)
             return self._views(base, views)
+        if named and not handler.takes(ours, named):  # torch's own names of another overload
+            return NotImplemented
         result = handler.function(*(reversed(ours) if is_reversed(function) else ours), **named)
         if result is NotImplemented:
             return NotImplemented

@@ -1,6 +1,7 @@
 """Handlers of torch functions by name. A handler takes our tensors where torch takes its own, and gives ours back."""
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Callable
 
@@ -13,6 +14,14 @@ class Handler:
 
     function: Callable
     kind: str = "pure"
+
+    def takes(self, args, kwargs) -> bool:
+        """Whether the function has parameters for these arguments."""
+        try:
+            inspect.signature(self.function).bind(*args, **kwargs)
+        except TypeError:
+            return False
+        return True
 
 
 HANDLERS: dict[str, Handler] = {}

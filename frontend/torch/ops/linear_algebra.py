@@ -31,9 +31,19 @@ def outer(input, vec2):
     return apply_binary("multiply", *promoted(ops.expand_dims(input, 1), vec2))
 
 
-@handles("addmm", "addmv", "baddbmm")
+@handles("addmm")
 def addmm(input, mat1, mat2, beta=1, alpha=1):
     return _weighted(input, beta, ops.matmul(mat1, mat2), alpha)
+
+
+@handles("addmv")
+def addmv(input, mat, vec, beta=1, alpha=1):
+    return addmm(input, mat, vec, beta, alpha)
+
+
+@handles("baddbmm")
+def baddbmm(input, batch1, batch2, beta=1, alpha=1):
+    return addmm(input, batch1, batch2, beta, alpha)
 
 
 @handles("addbmm")

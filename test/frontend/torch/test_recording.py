@@ -402,3 +402,18 @@ def test_weights_cached_in_a_dictionary(agrees):
     traced = om.trace(model, torch.ones(2, 3))
     assert model.cache == {}
     torch.testing.assert_close(traced(torch.ones(2, 3)), model(torch.ones(2, 3)).detach())
+
+
+@pytest.mark.parametrize("condition, hint", [
+    (lambda n: n == 1, "om.Axis('batch', min=2)"), (lambda n: n > 1, "om.Axis('batch', min=2)"), (lambda n: n <= 32, "om.Axis('batch', max=32)"),
+])  # fmt: skip
+def test_a_decision_on_a_size_names_the_range_that_decides_it(condition, hint):
+    program = lambda x: x * 2 if condition(x.shape[0]) else x
+    with pytest.raises(om.TraceError) as caught:
+        om.trace(program, torch.ones(2, 3), axes=("batch", None))
+    assert hint in str(caught.value)
+    om.trace(program, torch.ones(2, 3), axes=(eval(hint, {"om": om}), None))
+
+
+def test_keywords_of_torch(agrees):
+    agrees(lambda x: (torch.baddbmm(x[None, :, :1], batch1=x[None], batch2=x.t()[None], beta=0.5), torch.addmv(input=x[:, 0], mat=x, vec=x[0])), (torch.randn(2, 3),))

@@ -122,7 +122,8 @@ class Binding:
         if symbol is None:
             return [(spec, axis, found)]
         if symbol.name in values:
-            wanted = self.codes.add("ShapeError", f"axis {axis} of input '{spec.name}' must have the size that axis '{symbol.name}' has elsewhere")
+            text = f"axis {axis} of input '{spec.name}' must have the size that axis '{symbol.name}' has elsewhere"
+            wanted = self.codes.add("ShapeError", text)
             code.require(code.value(f"icmp eq i64 {found}, {values[symbol.name]}"), wanted, found, values[symbol.name], axis)
         values.setdefault(symbol.name, found)
         self._check_range(code, spec, axis, found, symbol)

@@ -18,7 +18,8 @@ from ..jit import specs
 from ..mapped import release_pages
 from .assemble import object_file
 from .binding import Binding, Codes
-from .calls import level_function, OPTIONS, OTHER_WEIGHTS, POOL_STATE, public_functions, run_function, WEIGHTS_BESIDE, WEIGHTS_CHECK, WEIGHTS_INSIDE
+from .calls import (level_function, OPTIONS, OTHER_WEIGHTS, POOL_STATE, public_functions, run_function, WEIGHTS_BESIDE, WEIGHTS_CHECK,
+                    WEIGHTS_INSIDE)
 from .choosing import choice, constructors, destructors
 from .emitter import Constants
 from .header import header_text
@@ -147,16 +148,19 @@ class Library:
             CHECKS, thread_count(self.machine), OPTIONS, binding.text(),
             WEIGHTS_BESIDE + self._weights_check() if self.beside else WEIGHTS_INSIDE.format(symbol=self.symbol),
             *self._level_functions(len(binding.size_slot)),
-            run_function(len(self.levels), self.inputs, self.outputs, len(binding.axes), binding.size_slot, parallel=self.parallel, threads=self.threads),
+            run_function(len(self.levels), self.inputs, self.outputs, len(binding.axes), binding.size_slot, parallel=self.parallel,
+                         threads=self.threads),
             public_functions(self.name, len(self.inputs), len(self.outputs)),
             error_function(self.name, constants, codes.messages, processors),
-            signature_functions(self.name, constants, "input", self.inputs), signature_functions(self.name, constants, "output", self.outputs),
+            signature_functions(self.name, constants, "input", self.inputs),
+            signature_functions(self.name, constants, "output", self.outputs),
             other_functions(self.name, constants, self.version, self.inputs, self.outputs, len(binding.axes), self.threads),
             descriptor(constants, self._metadata(codes), len(self.levels), self.parallel, None if self.beside else self.symbol),
             choice([level.features for level in self.levels], needs_check), POOL_STATE if self.parallel else "",
             constructors(["om_count_threads"] + ["om_choose"] * needs_check + ["om_start_pool"] * self.parallel),
             destructors(["om_stop_pool"] * self.parallel),
-            "" if self.beside else f"@{self.symbol} = external hidden constant i8\n", '!0 = !{!"branch_weights", i32 2000, i32 1}\n', constants.text(),
+            "" if self.beside else f"@{self.symbol} = external hidden constant i8\n",
+            '!0 = !{!"branch_weights", i32 2000, i32 1}\n', constants.text(),
         ]  # fmt: skip
         text = "".join(parts)
         exported = re.findall(rf"^define \w+ @({self.name}_\w+)\(", text, flags=re.M) + ["onemlir_library"]

@@ -20,10 +20,12 @@ def fixed_text(message: Message) -> str:
 
 def error_function(name: str, constants: Constants, messages: Mapping[int, Message], processors: str) -> str:
     """`const char *NAME_error(int32_t code)`."""
-    texts = ["success"] + [fixed_text(messages[code]) if code in messages else "unknown error" for code in range(1, max(messages, default=0) + 1)]
+    numbers = range(1, max(messages, default=0) + 1)
+    texts = ["success"] + [fixed_text(messages[code]) if code in messages else "unknown error" for code in numbers]
     table = constants.table("om_errors", "ptr", [constants.string(text) for text in texts])
     special = {
-        NO_MEMORY: "not enough memory", OLD_PROCESSOR: f"this processor lacks instructions that the library was compiled for ({processors})",
+        NO_MEMORY: "not enough memory",
+        OLD_PROCESSOR: f"this processor lacks instructions that the library was compiled for ({processors})",
         NO_WEIGHTS: "the weights of this library are in a file beside it: map the file and hand it in with the options",
         NO_OUTPUT: "the model has no output of this number", OTHER_WEIGHTS: "these are not the weights that the library was compiled with",
     }  # fmt: skip
@@ -49,7 +51,8 @@ unknown:
 
 def signature_functions(name: str, constants: Constants, kind: str, specs: Sequence[Spec]) -> str:
     """NAME_KIND_count, _name, _dtype, _ndim, _shape, _axis for inputs or outputs."""
-    shapes = [constants.table(f"om_{kind}_shape_{i}", "i64", [str(s) if isinstance(s, int) else "-1" for s in spec.sizes]) for i, spec in enumerate(specs)]
+    shapes = [constants.table(f"om_{kind}_shape_{i}", "i64", [str(s) if isinstance(s, int) else "-1" for s in spec.sizes])
+              for i, spec in enumerate(specs)]  # fmt: skip
     axes = [constants.table(f"om_{kind}_axes_{i}", "ptr", [constants.string("" if isinstance(s, int) else str(s)) for s in spec.sizes])
             for i, spec in enumerate(specs)]  # fmt: skip
     packed = [code | bits << 8 | lanes << 16 for code, bits, lanes in (dlpack_dtype(spec.dtype) for spec in specs)]

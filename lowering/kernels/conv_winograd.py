@@ -103,7 +103,7 @@ def winograd_windows_shape(shape, plan, images) -> tuple:
 class WinogradConvolution:
     def __init__(self, x, filter, y, windows, shape, target, epilogue):
         self.x, self.filter, self.y, self.windows, self.shape, self.epilogue = x, filter, y, windows, shape, epilogue
-        self.images = b.dim(x, 0)
+        self.images, self.level2 = b.dim(x, 0), target.level2
         self.plan = winograd_plan(shape, self.images if b.known(self.images) else None, target)
         self.height, self.width = shape.output_size()
         self.kind = b.vector_type(self.plan.lanes, ir.F32Type.get())
@@ -114,8 +114,16 @@ class WinogradConvolution:
         grid = [1 if plan.merged else self.images, plan.groups]
         count = b.mul(*grid)
         panels = -(-self.shape.filters // plan.width)
+        if 4 * plan.points * self.shape.channels * self.shape.filters <= self.level2 // 2:
+            b.parallel(count, lambda chunk: self._whole_group(panels, *b.split(chunk, *grid)))
+            return
         b.parallel(count, lambda chunk: self._transform_group(*b.split(chunk, *grid)))
         b.parallel(b.mul(count, panels), lambda chunk: self._multiply_group(*b.split(chunk, panels, *grid)))
+
+    def _whole_group(self, panels, image, group):
+        """Where L2 holds the filter, its panels follow at once: the windows are still in L2, too."""
+        self._transform_group(image, group)
+        b.loop(0, panels, 1, lambda panel: self._multiply_group(panel, image, group), rolled=True)
 
     def _each_tile(self, image, group, body):
         """`body(tile of the group, image, row, column)`; row and column of the output's tile."""

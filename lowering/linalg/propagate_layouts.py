@@ -114,12 +114,23 @@ def moved(source: ir.Value, access: ir.AffineMap, axes: Sequence[int]) -> ir.Val
 
 
 def _empty_like(source: ir.Value, axes: Sequence[int]) -> ir.Value:
-    type = ir.RankedTensorType(source.type)
-    sizes = []
-    for axis in axes:
-        size = type.shape[axis]
-        sizes.append(tensor.DimOp(source, _index(axis)).result if size == ir.ShapedType.get_dynamic_size() else size)
-    return tensor.EmptyOp(sizes, type.element_type).result
+    return tensor.EmptyOp([_size(source, axis) for axis in axes], ir.RankedTensorType(source.type).element_type).result
+
+
+def _size(value: ir.Value, axis: int) -> int | ir.Value:
+    """The size of an axis, from where the destination was made: one more reader of the value itself would keep it from being fused."""
+    type = ir.RankedTensorType(value.type)
+    if not type.is_dynamic_dim(axis):
+        return type.shape[axis]
+    owner = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    if owner is not None and owner.name == "linalg.generic":
+        results = list(owner.results)
+        return _size(owner.operands[len(owner.operands) - len(results) + results.index(value)], axis)
+    if owner is not None and owner.name == "tensor.insert_slice":
+        return _size(owner.operands[1], axis)
+    if owner is not None and owner.name == "tensor.empty":
+        return owner.operands[sum(type.is_dynamic_dim(i) for i in range(axis))]
+    return tensor.DimOp(value, _index(axis)).result
 
 
 def _index(value: int) -> ir.Value:

@@ -13,6 +13,7 @@ from ..ops.joining import split
 from ..ops.repeating import pad as pad_tensor, tile
 from ..ops.shape import expand_dims, moveaxis, slice_along
 from ..ops.space_depth import depth_to_space, pixel_unshuffle, space_to_depth
+from ..size_rules import literal
 from ..symbolic_int import SymbolicInt
 from ..tensor import Tensor
 from .registry import reads
@@ -86,7 +87,16 @@ def read_squeeze(node, ops):
     from ..ops.shape import squeeze
 
     axes = axes_of(node)
-    return squeeze(node.tensor(0), None if axes is None else tuple(axes))
+    return squeeze(node.tensor(0), _axes_of_one(node) if axes is None else tuple(axes))
+
+
+def _axes_of_one(node) -> tuple[int, ...]:
+    """The axes of size 1. A symbolic size counts as another one, which is checked on every run: the rank follows from it."""
+    shape = node.shape(0)
+    for axis, size in enumerate(shape):
+        if symbolic.equal(size, 1) is None:
+            node.recorder.guard_size("ne", size, 1, literal(f"{node}: axis {axis} has one element and would be left out; the model was read for others"))
+    return tuple(axis for axis, size in enumerate(shape) if symbolic.equal(size, 1) is True)
 
 
 @reads("Unsqueeze")

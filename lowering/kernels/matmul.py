@@ -245,7 +245,8 @@ class _Product:
         vectors, masks = self._vectors(columns)
         at = [[*self.batch, b.add(row, r), b.add(b.mul(index, plan.width), v * plan.lanes)] for r in range(height) for v in range(vectors)]
         places = [Place(tuple(place), len(place) - 1, plan.lanes, mask) for place, mask in zip(at, masks * height)]
-        sums = tile.accumulate(self._start(places, index, k), height, depth, self._scalars(row, k), source)
+        widest = plan.vectors if b.known(self.n) and self.n > plan.width else vectors  # columns of a narrow last panel sum in the order of the others
+        sums = tile.accumulate(self._start(places, index, k), height, depth, self._scalars(row, k), source, widest)
 
         def end():
             for vec, place in zip(sums, places):

@@ -10,13 +10,13 @@ LATENCY = 8
 """Accumulators that keep two multiply-add units of four cycles busy."""
 
 
-def accumulate(initial, height: int, count, load_row, load_columns):
+def accumulate(initial, height: int, count, load_row, load_columns, vectors: int | None = None):
     """The accumulators (row-major list) after `count` steps: `load_row(k, row)` is a scalar, `load_columns(k)` a list of vectors.
 
     A small tile sums every second, fourth … step into accumulators of its own, so that it does not wait for the multiply-add's latency;
-    the order of the sum depends on the tile's height alone.
+    the order of the sum depends on the tile's height and on `vectors` alone: those of the product's widest tile, by default this one's.
     """
-    copies = _copies(len(initial))
+    copies = _copies(len(initial) if vectors is None else height * vectors)
     unroll = max(copies, 1 if len(initial) >= 16 else 2)
     if b.known(count):
         unroll = min(unroll, max(1, count))

@@ -314,3 +314,9 @@ def test_crop_and_resize_to_sizes_that_are_data(sizes, mode):
     constants = {"roi": np.array([0, 0, 0.2, 0.1, 1, 1, 0.8, 1.2], np.float32), "ones": np.array([1, 1])}
     proto = model(nodes, [value("x", [1, 1, "h", "w"]), value("size", [2], I64)], [value("y", None)], constants)
     same_as_peer(proto, {"x": normal(1, 1, 5, 6), "size": np.array(sizes)})
+
+
+def test_squeeze_without_axes_is_read_for_sizes_other_than_one():
+    traced = same_as_peer(model([node("Squeeze", "x", "y")], [value("x", ["n", 1, 3])], [value("y", None)]), {"x": normal(2, 1, 3)}, {"x": normal(0, 1, 3)})
+    with pytest.raises(om.GuardError, match="axis 0 has one element"):
+        traced(normal(1, 1, 3))

@@ -100,9 +100,11 @@ class Generic:
 
         Not on the result of a kernel, which such an op may follow as its epilogue.
         """
+        if not 0 < len(self.body.operations) - 1 <= MOST_REPEATED:  # first, since bodies may be long
+            return False
         whole = [v for v, m in zip(self.inputs, self.maps) if _permutes(m, len(self.kinds))]
         operations = [op.operation for op in self.body.operations][:-1]
-        return (self.is_elementwise() and len(whole) == 1 and 0 < len(operations) <= MOST_REPEATED and not _is_kernel(whole[0])
+        return (self.is_elementwise() and len(whole) == 1 and not _is_kernel(whole[0])
                 and all(op.name in REPEATED for op in operations))
 
     def _reads_once(self, number: int, value: ir.Value) -> bool:
@@ -151,39 +153,50 @@ class Generic:
             key = name.name if hasattr(name, "name") else name
             if key.startswith("om."):
                 operation.operation.attributes[key] = self.operation.attributes[key]
-        operation.regions[0].blocks.append(*[v.type.element_type for v in [v for v, _ in operands] + self.inits])
         return operation.operation
 
     def _move_bodies(self, fused: ir.Operation, value, producer: "Generic", sources: list[int], kept: int, access: ir.AffineMap) -> None:
-        block = fused.regions[0].blocks[0]
-        arguments = list(block.arguments)
-        result = producer.move_body(block, [arguments[s] for s in sources[kept:]], access)[0]
+        """The producer's block as a whole, since in a chain it is the long one, then this op's operations."""
+        if access != ir.AffineMap.get_identity(access.n_dims):
+            producer.renumber_indices(access)
+        block = producer.body
+        block.append_to(fused.regions[0])
+        old = list(block.arguments)
+        arguments = [block.add_argument(v.type.element_type, fused.location) for v in fused.operands]
+        for argument, source in zip(old, sources[kept:]):
+            argument.replace_all_uses_with(arguments[source])
+        for _ in old:
+            block.erase_argument(0)
+        end = block.operations[len(block.operations) - 1].operation
+        result = end.operands[0]
+        end.erase()
         own, rest = [], iter(sources[:kept])
         for v in self.inputs:
             own.append(result if v == value else arguments[next(rest)])
         own += arguments[len(arguments) - len(self.inits):]
-        yielded = self.move_body(block, own, None)
         with ir.InsertionPoint(block):
-            linalg.YieldOp(yielded)
+            linalg.YieldOp(self.move_body(block, own, None))
+
+    def renumber_indices(self, access: ir.AffineMap) -> None:
+        """Let the body's indices be those of the loops that `access` reads along."""
+        for operation in (op.operation for op in self.body.operations):
+            if operation.name == "linalg.index":
+                axis = ir.IntegerAttr(operation.attributes["dim"]).value
+                loop = ir.AffineDimExpr(access.results[axis]).position
+                operation.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loop)
 
     def move_body(self, block: ir.Block, values: list[ir.Value], access: ir.AffineMap | None) -> list[ir.Value]:
         """Move the ops of the body to the end of a block with its arguments replaced; gives what it yields."""
+        if access is not None:
+            self.renumber_indices(access)
         for argument, value in zip(self.body.arguments, values):
             argument.replace_all_uses_with(value)
         for operation in list(self.body.operations):
             operation = operation.operation
             if operation.name == "linalg.yield":
                 return list(operation.operands)
-            if operation.name == "linalg.index" and access is not None:
-                axis = ir.IntegerAttr(operation.attributes["dim"]).value
-                loop = ir.AffineDimExpr(access.results[axis]).position
-                operation.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loop)
             block.append(operation)
         raise AssertionError("a linalg body ends with linalg.yield")
-
-
-def _is_kernel(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and "om.kernel" in value.owner.operation.attributes
 
 
 def _permutes(map_: ir.AffineMap, loops: int) -> bool:

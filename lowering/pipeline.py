@@ -1,6 +1,7 @@
 """Running pipelines that mix our passes and upstream's."""
 from __future__ import annotations
 
+import re
 from typing import Callable, Sequence
 
 from mlir import ir
@@ -30,7 +31,7 @@ def run_step(module: ir.Module, step: Step, verify: bool = True, notices: list[D
     remarks go into `notices`."""
     found: list[Diagnostic] = []
     with module.context, ir.Location.unknown(), collect_diagnostics(module.context, found, notices):
-        run = _prepared(step)
+        run = _prepared(step, found)
         if verify and step.ours:
             _refuse_unaccepted(module, step)
         try:
@@ -53,14 +54,14 @@ def check_steps(steps: Sequence[Step], context: ir.Context) -> None:
     """UnknownPass for the first step whose pass or options do not exist."""
     with context, ir.Location.unknown():
         for step in steps:
-            _prepared(step)
+            _prepared(step, [])
 
 
-def _prepared(step: Step) -> Callable[[ir.Module], None]:
+def _prepared(step: Step, found: list[Diagnostic]) -> Callable[[ir.Module], None]:
     """What runs the pass on a module."""
     if not step.ours:
         manager = _manager(step)
-        return lambda module: _run_upstream(module, manager)
+        return lambda module: _run_upstream(module, manager, step, found)
     if step.anchors and set(step.anchors) != {"builtin.module"}:
         raise UnknownPass(f"pass '{step.name}' works on the module: it cannot stand inside of {'('.join(step.anchors)}(...)")
     try:
@@ -71,19 +72,33 @@ def _prepared(step: Step) -> Callable[[ir.Module], None]:
 
 
 def _manager(step: Step) -> PassManager:
+    """Of an upstream pass; one that works on another op than the module is nested in it, as mlir-opt does with passes given as options."""
     try:
         return PassManager.parse(f"builtin.module({step.text})")
     except (ValueError, ir.MLIRError) as error:
+        anchor = RESTRICTED.search(str(error))
+        if anchor and not step.anchors:
+            return _manager(Step(f"{anchor.group(1)}({step.text})"))
         reasons = [line.removeprefix("MLIR Textual PassPipeline Parser:").strip() for line in str(error).splitlines()]
         reason = next(filter(None, reasons), "").partition("error: ")
         raise UnknownPass(f"unknown pass or wrong options: '{step.text}': {reason[2] or reason[0]}") from None
 
 
-def _run_upstream(module: ir.Module, manager: PassManager) -> None:
+RESTRICTED = re.compile(r"restricted to '([\w.]+)'")
+NOT_ON_MODULES = "unable to schedule pass"
+
+
+def _run_upstream(module: ir.Module, manager: PassManager, step: Step, found: list[Diagnostic]) -> None:
     """The module is verified first: upstream passes end the process on invalid IR."""
     if not module.operation.verify():
         raise ValueError("the module is invalid")
-    manager.run(module.operation)
+    try:
+        manager.run(module.operation)
+    except ir.MLIRError:
+        if step.anchors or not any(NOT_ON_MODULES in d.message for d in found):
+            raise
+        found.clear()  # a pass on any function: nothing has run
+        _manager(Step(f"func.func({step.text})")).run(module.operation)
 
 
 def _refuse_unaccepted(module: ir.Module, step: Step) -> None:

@@ -199,6 +199,10 @@ class Generic:
         raise AssertionError("a linalg body ends with linalg.yield")
 
 
+def _is_kernel(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and "om.kernel" in value.owner.operation.attributes
+
+
 def _permutes(map_: ir.AffineMap, loops: int) -> bool:
     """Whether the results of a map are all of the loops, each once."""
     results = list(map_.results)

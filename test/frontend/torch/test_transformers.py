@@ -89,3 +89,23 @@ def test_clip(agrees):
     model = build("CLIP", text_config=text, vision_config=vision, projection_dim=8)
     axes = ((om.Axis("captions", min=2), om.Axis("time", min=2, max=16)), ("images", None, None, None))
     agrees(model, (tokens(2, 5), torch.randn(3, 3, 16, 16)), axes, [(tokens(4, 7), torch.randn(2, 3, 16, 16))])
+
+
+ONE = om.Axis("batch", min=1)
+OTHERS = {
+    "Qwen2": ({**SMALL, "num_key_value_heads": 1, "use_cache": False}, tokens, (2, 5), (3, 7), TEXT),
+    "Bloom": ({"hidden_size": 16, "n_layer": 1, "n_head": 2, "vocab_size": 50, "use_cache": False}, tokens, (2, 5), (3, 7), TEXT),
+    "MobileBert": ({**SMALL, "embedding_size": 16, "intra_bottleneck_size": 16, "true_hidden_size": 16, "num_feedforward_networks": 1}, tokens, (2, 5),
+                   (1, 7), ((ONE, TIME),)),
+    "Segformer": ({"hidden_sizes": [8] * 4, "depths": [1] * 4, "num_attention_heads": [1] * 4, "sr_ratios": [2, 1, 1, 1], "decoder_hidden_size": 8}, torch.randn,
+                  (2, 3, 32, 32), (1, 3, 32, 32), (ONE, None, None, None)),
+    "Wav2Vec2": ({"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32, "conv_dim": (8, 8), "conv_stride": (2, 2),
+                  "conv_kernel": (3, 3), "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2, "vocab_size": 10},
+                 torch.randn, (2, 64), (1, 80), ((ONE, om.Axis("samples", min=40)),)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_architectures(name, agrees):
+    settings, make, shape, other, axes = OTHERS[name]
+    agrees(build(name, **settings), (make(*shape),), axes, [(make(*other),)])

@@ -320,3 +320,12 @@ def test_squeeze_without_axes_is_read_for_sizes_other_than_one():
     traced = same_as_peer(model([node("Squeeze", "x", "y")], [value("x", ["n", 1, 3])], [value("y", None)]), {"x": normal(2, 1, 3)}, {"x": normal(0, 1, 3)})
     with pytest.raises(om.GuardError, match="axis 0 has one element"):
         traced(normal(1, 1, 3))
+
+
+@pytest.mark.parametrize("shape", [(1, 600, 1000), (3, 64, 72), (5, 700, 136)], ids=str)
+def test_equal_columns_give_equal_results(shape):
+    """To the last bit, wherever the columns lie: the softmax of a classifier shows it where its weights are large."""
+    rows, depth, columns = shape
+    weight = np.repeat(normal(depth, 1), columns, axis=1)
+    y = om.from_onnx(model([node("MatMul", "x w", "y")], [value("x", [rows, depth])], [value("y", None)], {"w": weight}))(normal(rows, depth))
+    np.testing.assert_array_equal(y, np.repeat(y[:, :1], columns, axis=1))

@@ -129,4 +129,5 @@ def _located(error: OnemlirError, module: ir.Module) -> OnemlirError:
 
 
 def _line(module: ir.Module, location: str, message: str, notes: tuple[Diagnostic, ...] = ()) -> str:
-    return str(Diagnostic(location or location_text(module.operation.location), message, notes=notes))
+    location = location or location_text(module.operation.location)
+    return str(Diagnostic(location, message, notes=notes)).removeprefix("error: ")

@@ -13,12 +13,17 @@ from mlir import ir
 from mlir.dialects import arith, linalg, memref, scf
 
 from ..buffers.sizes import number_of
+from ..targets import host
 from .shared import KernelFunctions
 from .structured import dimension, merge_loops, Structured, structured, with_epilogue
 
 PARALLEL_WORK = 32768  # scalar operations below which a loop is not worth handing to another thread
+OUTLINED_WORK = 4096  # scalar operations from which a loop is a function of its own, where LLVM knows that its buffers do not overlap
 KERNEL_WORK = 1 << 17  # multiply-adds of a kernel, on vectors, that are worth as much
 UNKNOWN_SIZE = 64  # stands for a size known only at run time where work is estimated
+
+SHORT_ROW = 512  # elements of an innermost loop
+MASKED = "#llvm.loop_annotation<vectorize = <disable = false, predicateEnable = true>>"
 
 KERNELS: dict[str, Callable[[Structured], bool]] = {}
 
@@ -250,7 +255,7 @@ class Nest:
         self._level(order, 0, inner, {}, self._parallel_level(order, inner))
 
     def _parallel_level(self, order: list[int], inner: int) -> int | None:
-        """The outermost loop that may, and is worth to, run on threads."""
+        """The outermost loop that may run on threads, and becomes a function; its grain says whether threads are worth it."""
         if not self.parallel:
             return None
         for level, loop in enumerate(order[:inner]):
@@ -259,8 +264,13 @@ class Nest:
             if self.static[loop] != 1:
                 work = self.work(order[level + 1:])
                 total = work * (self.static[loop] or 1 << 20)
-                return level if total >= 2 * PARALLEL_WORK else None
+                return level if total >= OUTLINED_WORK else None
         return None
+
+    def _grain(self, loop: int, work: int) -> int:
+        """Steps of the parallel loop that are worth a thread: all of them, where two threads would not both have enough to do."""
+        size = self.static[loop]
+        return size if size is not None and size * work < 2 * PARALLEL_WORK else max(1, PARALLEL_WORK // work)
 
     def work(self, loops: Sequence[int]) -> int:
         """Scalar operations in the given loops together."""
@@ -276,16 +286,24 @@ class Nest:
         loop = order[level]
         if level == parallel_level:
             nest = scf.ParallelOp([], [self.zero], [self.sizes[loop]], [self.one], [])
-            nest.operation.attributes["om.grain"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), max(1, PARALLEL_WORK // self.work(order[level + 1:])))
+            nest.operation.attributes["om.grain"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self._grain(loop, self.work(order[level + 1:])))
             block = nest.regions[0].blocks[0] if len(nest.regions[0].blocks) else nest.regions[0].blocks.append(self.index)
             with ir.InsertionPoint(block):
                 self._level(order, level + 1, inner, {**indices, loop: block.arguments[0]}, None)
                 scf.ReduceOp([], 0)
             return
         nest = scf.ForOp(self.zero, self.sizes[loop], self.one)
+        if level == len(order) - 1:
+            self._mask_rest(nest, loop)
         with ir.InsertionPoint(nest.body):
             self._level(order, level + 1, inner, {**indices, loop: nest.induction_variable}, parallel_level)
             scf.YieldOp([])
+
+    def _mask_rest(self, nest: scf.ForOp, loop: int) -> None:
+        """Let LLVM compute a short row in whole vectors, the last one under a mask: its own way leaves up to 63 elements to scalar code."""
+        size = self.static[loop]
+        if host().vector_bits == 512 and size is not None and 8 <= size < SHORT_ROW and size % 64:
+            nest.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(MASKED)
 
     def _innermost(self, reductions: list[int], indices: dict[int, ir.Value]) -> None:
         """The remaining reduction loops with accumulators in registers, then the stores."""
@@ -302,6 +320,8 @@ class Nest:
         if not loops:
             return self._body(indices, carried)
         nest = scf.ForOp(self.zero, self.sizes[loops[0]], self.one, list(carried.values()))
+        if len(loops) == 1:
+            self._mask_rest(nest, loops[0])
         with ir.InsertionPoint(nest.body):
             inner = dict(zip(carried, nest.inner_iter_args))
             scf.YieldOp(self._reduce(loops[1:], {**indices, loops[0]: nest.induction_variable}, inner))

@@ -23,7 +23,7 @@ KERNEL_WORK = 1 << 17  # multiply-adds of a kernel, on vectors, that are worth a
 UNKNOWN_SIZE = 64  # stands for a size known only at run time where work is estimated
 
 SHORT_ROW = 512  # elements of an innermost loop
-MASKED = "#llvm.loop_annotation<vectorize = <disable = false, predicateEnable = true>>"
+MASKED = "#llvm.loop_annotation<vectorize = <predicateEnable = true>>"
 
 KERNELS: dict[str, Callable[[Structured], bool]] = {}
 

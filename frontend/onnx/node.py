@@ -16,6 +16,7 @@ from .tensors import array_of, attribute_value, dtype_name, element_dtype
 from .values import as_value, FOLDED, Sequence, Value
 
 
+AXES = 64  # of a tensor whose sizes are data
 STEPS = 1 << 14  # parts of a tensor or steps of a loop that are written out, at most
 
 
@@ -52,10 +53,10 @@ class OnnxNode:
         node.attributes |= {n: onnx.helper.make_attribute(n, v) for n, v in attributes.items() if v is not None}
         return reader_of("", op_type, version)(node, om)
 
-    def steps(self, count: int, what: str) -> int:
+    def steps(self, count: int, what: str, most: int = STEPS) -> int:
         """A number of parts that are read one by one. UnsupportedOpError where they are too many."""
-        if count > STEPS:
-            raise UnsupportedOpError(f"{what} are {count}; up to {STEPS} can be read one by one")
+        if count > most:
+            raise UnsupportedOpError(f"{what} are {count}; up to {most} can be read one by one")
         return count
 
     def wants(self, number: int) -> bool:
@@ -124,7 +125,7 @@ class OnnxNode:
         count = x.shape[0]
         if not isinstance(count, int):
             self.array(number)
-        self.steps(count, f"the elements of input {number}")
+        self.steps(count, f"the elements of input {number}, which are sizes or places along axes,", AXES)
         return [om.reshape(om.slice(x, starts=(i,), shape=(1,), steps=(1,)), shape=()) for i in range(count)]
 
     def is_known(self, number: int) -> bool:

@@ -29,6 +29,7 @@ def test_large_constants_are_computed_when_the_model_runs(nodes, constants):
 
 @pytest.mark.parametrize("nodes, inputs", [
     ([node("Reshape", "x s", "y")], [value("x", [2, 3]), value("s", [HUGE], I64)]),
+    ([node("Reshape", "x s", "y")], [value("x", [2, 3]), value("s", [6, 6, 180], I64)]),
     ([node("SplitToSequence", "x", "s", axis=0), node("SequenceAt", "s zero", "y")], [value("x", [HUGE, 3])]),
     ([node("TfIdfVectorizer", "x", "y", mode="TF", min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[0], ngram_indexes=[HUGE], pool_int64s=[1])],
      [value("x", [4], I64)]),

@@ -90,6 +90,8 @@ def _adaptive_rois(node, x, rois, batch, height, width, scale, half):
 
 
 def _rois(node, x, rois, batch, height, width, rows, columns, scale, half):
+    for samples in (rows * height, columns * width):
+        node.steps(samples, "the samples along an axis of a region")
     offset = 0.5 if half else 0.0
     x1, y1, x2, y2 = (om.reshape(slice_along(rois, 1, i, 1), shape=(-1,)) * scale - offset for i in range(4))
     tall, wide = y2 - y1, x2 - x1

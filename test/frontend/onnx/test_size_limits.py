@@ -33,6 +33,7 @@ def test_large_constants_are_computed_when_the_model_runs(nodes, constants):
     ([node("SplitToSequence", "x", "s", axis=0), node("SequenceAt", "s zero", "y")], [value("x", [HUGE, 3])]),
     ([node("TfIdfVectorizer", "x", "y", mode="TF", min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[0], ngram_indexes=[HUGE], pool_int64s=[1])],
      [value("x", [4], I64)]),
+    ([node("RoiAlign", "x r b", "y", sampling_ratio=HUGE)], [value("x", [1, 1, 4, 4]), value("r", [1, 4]), value("b", [1], I64)]),
     ([node("LRN", "x", "y", size=HUGE)], [value("x", [1, 3, 4, 4])]),
 ], ids=lambda p: p[0].op_type if isinstance(p[0], onnx.NodeProto) else "")
 def test_too_many_parts_are_refused(nodes, inputs):

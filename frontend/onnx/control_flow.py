@@ -39,13 +39,36 @@ def read_if(node, ops):
     sides = {name: (lambda name=name: run_body(node, node.subgraph(name), [], f"{name}/")) for name in ("then_branch", "else_branch")}
     if condition.array is not None:
         return tuple(sides["then_branch" if bool(condition.array.reshape(())) else "else_branch"]())
+    shapes: dict[str, list] = {}
     try:
-        return tuple(build_if(node.recorder, condition.tensor, lambda: _tensors(sides["then_branch"]()), lambda: _tensors(sides["else_branch"]()), strict=False))
+        return _both(node, condition, sides, shapes)
     except TraceError:
+        if _one_element_each(shapes):
+            return _both(node, condition, sides, dict(shapes))
         if node.recorder.choices is None:
             node.array(0)  # branches of different ranks: the condition must be known
             raise
         return _chosen(node, condition.tensor, sides)
+
+
+def _both(node, condition: Value, sides, shapes: dict[str, list]) -> tuple:
+    """The recorded If. `shapes` gets the shapes of what the branches give; where it has them, single elements get the higher rank."""
+    wanted = [max(pair, key=len) for pair in zip(*shapes.values())]
+
+    def branch(name):
+        tensors = _tensors(sides[name]())
+        shapes[name] = [sizes_of(t) for t in tensors]
+        higher = [len(shape) > t.ndim for shape, t in zip(wanted, tensors)] or [False] * len(tensors)
+        return [om.reshape(t, shape=wanted[i]) if grows else t for i, (t, grows) in enumerate(zip(tensors, higher))]
+
+    return tuple(build_if(node.recorder, condition.tensor, lambda: branch("then_branch"), lambda: branch("else_branch"), strict=False))
+
+
+def _one_element_each(shapes: dict[str, list]) -> bool:
+    """Whether the branches differ in the ranks of single elements alone, as () and (1,) do."""
+    pairs = list(zip(*shapes.values())) if len(shapes) == 2 else []
+    different = [pair for pair in pairs if len(pair[0]) != len(pair[1])]
+    return bool(different) and all(size == 1 for pair in different for shape in pair for size in shape)
 
 
 def _chosen(node, condition: Tensor, sides):

@@ -424,7 +424,7 @@ def max_pool(x: Tensor | ArrayLike, kernel_size: tuple[int, ...], stride: tuple[
 def max_pool_with_indices(x: Tensor | ArrayLike, kernel_size: tuple[int, ...], stride: tuple[int, ...] | None = ..., padding: tuple[int, ...] = ..., dilation: tuple[int, ...] = ..., ceil_mode: bool = ...) -> tuple[Tensor, Tensor]:
     """`MaxPool` together with where each maximum is: its row-major position within the pooled axes of x (i64), torch's meaning.
     
-    The first of equal elements, or the first NaN, is named. A window of padding alone has no position: -1."""
+    The first of equal elements, or the first NaN, is named. A window that ceil_mode lets see padding alone has no position: -1."""
 
 def maximum(x: Tensor | ArrayLike, y: Tensor | ArrayLike) -> Tensor:
     """The larger of x and y; NaN when either is NaN."""

@@ -25,6 +25,13 @@ def test_if_by_data():
     same_as_peer(proto, {"x": normal(3), "c": np.array(True)}, {"x": normal(3), "c": np.array(False)})
 
 
+def test_if_that_gives_one_element_of_two_ranks():
+    then, other = (graph([node("Identity", name, name + "_out")], [], [value(name + "_out", None)]) for name in ("one", "first"))
+    proto = model([node("If", "c", "s", then_branch=then, else_branch=other), node("Mul", "s x", "y")],
+                  [value("x", [3]), value("first", [1]), value("c", [], BOOL)], [value("y", None)], {"one": np.float32(1).reshape(())})
+    same_as_peer(proto, *({"x": normal(3), "first": normal(1), "c": np.array(c)} for c in (True, False)))
+
+
 @pytest.mark.parametrize("steps", [0, 1, 5])
 def test_counted_loop(steps):
     """s = s * 2 + x; the rows are s of each step, and the counter."""

@@ -46,9 +46,9 @@ def linalg_to_loops(module: ir.Module) -> None:
     """Replace every linalg.generic on memrefs, and memref.copy, in all functions: first those that a kernel computes, then the rest."""
     with module.context, ir.Location.unknown():
         functions = KernelFunctions(module, emit_kernel)
-        for operation in _find(module, "linalg.generic"):
-            if "om.kernel" in operation.attributes:
-                call_kernel(operation, functions)
+        # Listed before any is replaced: with a kernel goes the epilogue behind it, which must not be looked at again.
+        for operation in [op for op in _find(module, "linalg.generic") if "om.kernel" in op.attributes]:
+            call_kernel(operation, functions)
         for operation in _find(module, "linalg.generic", "memref.copy"):
             parallel = _may_run_parallel(operation)
             with ir.InsertionPoint(operation), operation.location:

@@ -104,15 +104,20 @@ def _processor_flags() -> str:
 
 
 def processor_features() -> frozenset:
-    """Names of this processor's instruction sets, and its kind."""
+    """Names of this processor's instruction sets, its kind, and what the system lets this process use of it."""
+    from ..lowering.targets import allow_matrix_unit
+
     lines = [line.partition(":")[2].split() for line in _processor_flags().splitlines() if line.startswith(("flags", "Features"))]
-    return frozenset([platform.machine(), platform.system(), *(lines[0] if lines else ())])
+    allowed = ["permission to use AMX"] if allow_matrix_unit() else []
+    return frozenset([platform.machine(), platform.system(), *(lines[0] if lines else ()), *allowed])
 
 
 def processor() -> str:
-    """This machine's processor, and the lesser one that is chosen instead."""
+    """This machine's processor, and the target that code is made for: a process may choose a lesser one, or be refused the matrix unit."""
+    from ..lowering.targets import host
+
     choices = [os.environ.get(name, "") for name in ("ONEMLIR_TARGET", "ONEMLIR_WINOGRAD")]
-    return "\n".join([platform.machine(), platform.system(), _processor_flags(), *choices])
+    return "\n".join([platform.machine(), platform.system(), _processor_flags(), *choices, host().name])
 
 
 def read_code(key: str | None) -> tuple[list[Compiled], dict[str, Any]] | None:

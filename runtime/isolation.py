@@ -69,7 +69,9 @@ def _new_folder() -> pathlib.Path:
 
 
 def _run(folder: pathlib.Path, request: dict, limits: Limits) -> dict:
-    (folder / REQUEST).write_text(json.dumps(request))
+    from ..lowering.targets import host
+
+    (folder / REQUEST).write_text(json.dumps({**request, "target": host().name}))
     try:
         child = subprocess.run(command(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limits.seconds,
                                cwd=tempfile.gettempdir(), env=_environment())  # fmt: skip
@@ -123,6 +125,7 @@ def serve(folder: pathlib.Path) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
+    os.environ["ONEMLIR_TARGET"] = request["target"]  # the caller may be allowed less of the processor than this process
     try:
         result = {"code": serve_code, "compile": serve_compile}[request["kind"]](folder, request)
     except errors.OnemlirError as error:

@@ -145,3 +145,33 @@ def test_a_folder_that_cannot_be_written_is_no_error(monkeypatch, tmp_path):
     monkeypatch.setenv("ONEMLIR_CACHE", str(tmp_path / "file" / "below"))
     traced = tiny()
     np.testing.assert_array_equal(traced.session()(X), X * 3 + 1)
+
+
+MULTIPLY = """
+import pickle, numpy as np, onemlir as om
+x = np.ones((256, 256), np.float32)
+traced = om.nn.Linear(256, 256).trace(om.tensor(x))
+"""
+DENY = """
+import ctypes
+class Stack(ctypes.Structure):
+    _fields_ = [("start", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t)]
+place = ctypes.create_string_buffer(8192)  # too small a signal stack for tiles: Linux then refuses them
+assert ctypes.CDLL(None).sigaltstack(ctypes.byref(Stack(ctypes.addressof(place), 0, 8192)), None) == 0
+"""
+USE = """
+from onemlir.errors import CompileError
+for options in ({}, {"cache": False, "isolate": True}):
+    traced.session(**options)(x)
+try:
+    pickle.load(open("session", "rb"))(x)
+except CompileError as error:
+    assert "AMX" in str(error), error
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for AMX")
+def test_a_process_that_may_not_use_the_matrix_unit_does_not_meet_its_code(tmp_path):
+    for program in (MULTIPLY + "traced.session()(x); pickle.dump(traced.session(), open('session', 'wb'))", DENY + MULTIPLY + USE):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, (done.returncode, done.stderr[-2000:])

@@ -9,8 +9,10 @@ import torch
 
 from ...errors import TraceError
 from .. import locations
+from ..dispatch import current_recorder
+from ..reading import from_weights_alone
 from ..recording import Recorder
-from .tensor import RecordedTensor
+from .tensor import RecordedTensor, value_of
 
 
 def modules_of(model: Callable) -> list[tuple[str, torch.nn.Module]]:
@@ -124,3 +126,21 @@ def exporting() -> Iterator[None]:
         yield
     finally:
         compiler._is_compiling_flag, compiler._is_exporting_flag, compiler.is_dynamo_compiling = before
+
+
+@contextlib.contextmanager
+def undetected_causal_masks() -> Iterator[None]:
+    """torch's encoders and decoders do not ask whether a mask that depends on the run is causal: the mask itself gives the same numbers."""
+    transformer = torch.nn.modules.transformer
+    detect = transformer._detect_is_causal_mask
+
+    def detect_known(mask, is_causal=None, size=None) -> bool:
+        if is_causal is None and isinstance(mask, RecordedTensor) and not from_weights_alone(current_recorder()._as_node(value_of(mask)).value):
+            return False
+        return detect(mask, is_causal, size)
+
+    transformer._detect_is_causal_mask = detect_known
+    try:
+        yield
+    finally:
+        transformer._detect_is_causal_mask = detect

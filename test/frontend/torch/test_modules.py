@@ -119,3 +119,20 @@ def test_attention_with_masks(agrees):
 
     example = (torch.randn(2, 3, 8), torch.tensor([[False, False, True]] * 2))
     agrees(Masked(), example, (("batch", "time", None), ("batch", "time")), [(torch.randn(1, 4, 8), torch.tensor([[False, False, False, True]]))])
+
+
+def test_encoder_and_decoder_with_masks_of_the_run(agrees):
+    """Whether a mask is causal is not asked where it depends on a size or is an input."""
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1)
+            self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 16, batch_first=True), 1)
+
+        def forward(self, x, mask):
+            causal = torch.triu(torch.ones(x.shape[1], x.shape[1], dtype=torch.bool), 1)
+            return self.encoder(x, mask=causal), self.decoder(x, x, tgt_mask=mask)
+
+    causal = nn.Transformer.generate_square_subsequent_mask
+    agrees(Masked(), (torch.randn(2, 3, 8), causal(3)), ((None, "time", None), ("time", "time")),
+           [(torch.randn(2, 4, 8), causal(4)), (torch.randn(2, 5, 8), torch.randn(5, 5))])

@@ -34,7 +34,9 @@ typedef struct { unsigned char *data; size_t size; } Bytes;
 
 static Bytes read_file(const char *path) {
   FILE *file = fopen(path, "rb");
-  if (!file || fseek(file, 0, SEEK_END)) stop(strerror(errno), path);
+  if (!file) stop(strerror(errno), path);
+  fgetc(file);  /* a folder can be opened and sought, but not read */
+  if (ferror(file) || fseek(file, 0, SEEK_END)) stop(strerror(errno), path);
   long size = ftell(file);
   if (size < 0 || fseek(file, 0, SEEK_SET)) stop(strerror(errno), path);
   Bytes bytes = {malloc((size_t)size + 64), (size_t)size};
@@ -102,7 +104,7 @@ static void parse_npy(Bytes file, int32_t input, DLTensor *tensor) {
   shape = shape ? strchr(shape, '(') : NULL;
   if (!descr || !shape) stop("has a header that is not understood", name);
   if (strncmp(descr + 2, wanted + 1, strlen(wanted) - 1) || descr[1] == '>') {
-    fprintf(stderr, "%s: input '%s' has dtype %.4s, but the model takes %s\n", program, name, descr + 1, wanted);
+    fprintf(stderr, "%s: input '%s' has dtype %.*s, but the model takes %s\n", program, name, (int)strcspn(descr + 1, "'"), descr + 1, wanted);
     exit(1);
   }
   if (strstr(text, "'fortran_order': True")) stop("is in Fortran order: save it in C order", name);

@@ -1,6 +1,7 @@
 """`compile_program`: a program becomes a shared library, object file, archive or executable, with a C header."""
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import re
@@ -190,11 +191,14 @@ def without_memory(array: np.ndarray) -> np.ndarray:
 
 
 def replace(source: pathlib.Path, destination: pathlib.Path) -> None:
-    """Move a finished file to its place in one step, so that no one sees half of it."""
-    destination.parent.mkdir(parents=True, exist_ok=True)
+    """Move a finished file to its place in one step, so that no one sees half of it. CompileError where it cannot be written."""
     temporary = destination.with_name(f".{destination.name}.{os.getpid()}")
     try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, temporary)
         os.replace(temporary, destination)
+    except OSError as error:
+        raise CompileError(f"'{destination}' cannot be written: {error.strerror}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()

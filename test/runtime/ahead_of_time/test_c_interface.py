@@ -326,9 +326,16 @@ def test_executable_reads_and_writes_arrays(tmp_path):
     np.save(tmp_path / "wide.npy", np.zeros((2, 17), np.float32))
     np.save(tmp_path / "double.npy", GRID.astype(np.float64))
     (tmp_path / "damaged.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:200])
-    for name, message in (("wide.npy", "axis 1 of input 'input' must be 16 (found 17, expected 16)"), ("double.npy", "dtype"), ("damaged.npz", "no .npz file")):
+    for name, message in (("wide.npy", "axis 1 of input 'input' must be 16 (found 17, expected 16)"), ("double.npy", "has dtype <f8, but the model takes <f4"),
+                          ("damaged.npz", "no .npz file"), (".", "Is a directory: .")):
         result = subprocess.run(["./classify", name, "y.npz"], cwd=tmp_path, capture_output=True, text=True)
         assert result.returncode == 1 and message in result.stderr
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(om.CompileError, match="cannot be written"):
+        mlp()[1].compile(tmp_path / "file" / "net.o", cpu=CPU, isolate=True)
 
 
 THREADS = """

@@ -52,7 +52,10 @@ def _float_test(ours: str, otherwise: bool):
 
 
 def _sign(input):
-    return ops.sign(input) if input.dtype != dtypes.bool_ else input
+    if input.dtype == dtypes.bool_:
+        return input
+    sign = ops.sign(input)
+    return ops.where(ops.isnan(input), 0, sign) if is_floating(input.dtype) else sign  # torch's sign of NaN is 0
 
 
 def _known(value) -> bool:

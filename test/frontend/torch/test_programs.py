@@ -2,6 +2,7 @@
 import pathlib
 import warnings
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -158,3 +159,8 @@ def test_what_readers_of_traced_modules_expect():
     for wrong in (traced.train, lambda: traced.to("cuda")):
         with pytest.raises(om.OnemlirError, match="record it"):
             wrong()
+
+
+def test_sign_of_nan_is_zero():
+    x = torch.tensor([float("nan"), 2.0, -0.5, 0.0])
+    np.testing.assert_array_equal(om.trace(lambda x: torch.sign(x), x).session()(x.numpy()), torch.sign(x).numpy())

@@ -7,6 +7,7 @@ import importlib.util
 import pathlib
 import platform
 import sys
+import threading
 import weakref
 from typing import Sequence
 
@@ -76,6 +77,9 @@ class LoadedObject:
         return found
 
 
+_LOADING = threading.Lock()
+
+
 def _parts(data: bytes) -> list[bytes]:
     try:
         return split_objects(data)
@@ -83,9 +87,16 @@ def _parts(data: bytes) -> list[bytes]:
         raise CompileError(f"cannot load compiled code: {error}") from None
 
 
-@functools.cache
 def llvm_library() -> ctypes.CDLL:
-    """libLLVM, the same that the bindings have loaded."""
+    """libLLVM, the same that the bindings have loaded. Its targets are registered once, whichever thread comes first."""
+    if _load_library.cache_info().currsize:  # no lock that a forked child could find taken
+        return _load_library()
+    with _LOADING:
+        return _load_library()
+
+
+@functools.cache
+def _load_library() -> ctypes.CDLL:
     package = importlib.util.find_spec("llvm")
     folders = package.submodule_search_locations if package else ()
     found = [p for folder in folders for p in (pathlib.Path(folder) / "lib").glob("libLLVM.*") if p.suffix in (".so", ".dylib")]

@@ -66,6 +66,8 @@ def record(function: Callable, examples: Sequence, keywords: Mapping[str, Any], 
 
     With `repeats` the recording is made again on perturbed examples and compared, see `repeat`.
     """
+    if not callable(function):
+        raise TraceError(f"trace takes a module or a function, found {function!r:.80} of type {type(function).__name__}")
     call = RecordedCall(function, examples, keywords, axes, on_read, static)
     first = call.run(None, None)
     if repeats:
@@ -91,6 +93,8 @@ class RecordedCall:
             result = self._called(recorder, arguments, named)
             leaves: list = []
             structure = flatten(result, _is_output, leaves, static=self._refuse_output)
+            if not leaves:
+                raise TraceError(f"the function returned {result!r:.80}, which holds no tensor: there is nothing to compile, from {function_line(self.function)}")
             outputs = list(zip(output_names(leaves), (as_tensor(value) for _, value in leaves)))
             recorder.program = recorder.finish(outputs, to_json(structure))
         return recorder

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dialect import dtypes
 from ..dialect.structure import flatten, rebuild
-from ..errors import DTypeError, ShapeError, TraceError
+from ..errors import DTypeError, IndexRangeError, ShapeError, TraceError
 from . import autograd, random
 from .dispatch import current_recorder, differentiating
 from .ops.declared import as_tensor, declared as ops
@@ -63,6 +63,9 @@ def grad(function: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = F
 # Gradients within a recording.
 def _differentiate(function, argnums, has_aux: bool, args: tuple, kwargs: dict):
     chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for number in chosen:
+        if not -len(args) <= number < len(args):
+            raise IndexRangeError(f"argnums names argument {number}, but the function is called with {len(args)} positional arguments")
     with differentiating() as nested, autograd.grad_mode(True):
         leaves: list[Tensor] = []
         arguments, structures = list(args), []

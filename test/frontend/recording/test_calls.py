@@ -133,3 +133,15 @@ def test_an_error_survives_the_end_of_a_session_that_came_from_the_cache():
 
     with pytest.raises(KeyError, match="mine"):
         fails()
+
+
+@pytest.mark.parametrize("function, message", [(3, "a module or a function, found 3 of type int"), (lambda x: None, "returned None, which holds no tensor"),
+                                               (lambda x: {"a": "text"}, "holds no tensor")])
+def test_what_cannot_be_a_model(function, message):
+    with pytest.raises(om.TraceError, match=message):
+        om.trace(function, om.tensor(X))
+
+
+def test_argnums_beyond_the_arguments():
+    with pytest.raises(om.OnemlirError, match="argnums names argument 7, but the function is called with 1"):
+        om.value_and_grad(lambda x: x.sum(), argnums=7)(om.tensor(X))

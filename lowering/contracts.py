@@ -49,7 +49,7 @@ def no_buffers(module: ir.Module):
 
 def tensor_entry(module: ir.Module):
     """There is a function @main with a body of one block, on tensors and sizes."""
-    function = next((op.operation for op in module.body.operations if _is_main(op.operation)), None)
+    function = _main(module)
     if function is None:
         return module.operation, "has no function @main with a body"
     if len(function.regions[0].blocks) != 1:
@@ -62,7 +62,7 @@ def recorded_entry(module: ir.Module):
     problem = tensor_entry(module)
     if problem is not None:
         return problem
-    function = next(op.operation for op in module.body.operations if _is_main(op.operation))
+    function = _main(module)
     for number, argument in enumerate(function.regions[0].blocks[0].arguments):
         if not isinstance(argument.type, ir.RankedTensorType):
             return function, f"argument {number} of @main is {argument.type}: this pass converts a function of ranked tensors"
@@ -74,11 +74,15 @@ def entry_roles(module: ir.Module):
     problem = tensor_entry(module)
     if problem is not None:
         return problem
-    function = next(op.operation for op in module.body.operations if _is_main(op.operation))
+    function = _main(module)
     given = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else []
     if len(given) != len(function.regions[0].blocks[0].arguments) or not all("om.role" in ir.DictAttr(a) for a in given):
         return function, "@main has arguments without om.role: om-to-linalg comes first"
     return None
+
+
+def _main(module: ir.Module) -> ir.Operation | None:
+    return next((op.operation for op in module.body.operations if _is_main(op.operation)), None)
 
 
 def _is_main(operation: ir.Operation) -> bool:

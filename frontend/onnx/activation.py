@@ -57,7 +57,12 @@ def read_thresholded_relu(node, ops):
 
 @reads("Swish")
 def read_swish(node, ops):
-    x, alpha = node.tensor(0), node.float("alpha", 1.0)
+    return swish(node, ops, 1.0)
+
+
+def swish(node, ops, alpha: float):
+    """x sigmoid(alpha x); the argument is alpha's default."""
+    x, alpha = node.tensor(0), node.float("alpha", alpha)
     return ops.silu(x) if alpha == 1 else x * ops.sigmoid(x * alpha)
 
 

@@ -5,6 +5,7 @@ from ....dialect import symbolic
 from ...ops.declared import declared as om
 from ...ops.shape import slice_along
 from ...tensor import Tensor
+from ..activation import swish
 from ..convolution import convolved
 from ..linear_algebra import read_gemm
 from ..shape import sizes_of
@@ -100,8 +101,7 @@ def read_bias_gelu(node, ops):
 
 @microsoft("QuickGelu")
 def read_quick_gelu(node, ops):
-    x, alpha = node.tensor(0), node.float("alpha", 1.702)
-    return ops.silu(x) if alpha == 1 else x * ops.sigmoid(x * alpha)
+    return swish(node, ops, 1.702)
 
 
 @microsoft("BiasSplitGelu")

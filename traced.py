@@ -77,27 +77,29 @@ class TracedModel:
         return jit_session(self.program, threads=threads, **options)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write a .onemodel file, atomically. FileNotFoundError where its folder does not exist."""
+        """Write a .onemodel file, atomically. FileNotFoundError where its folder does not exist, OSError where it cannot be written."""
         from .dialect.onemodel_program import save_program
+        from .dialect.output_file import check_place
 
-        check_folder(path)
+        check_place(path)
         self.check_weights()
         save_program(self.program, path)
 
     def save_onnx(self, path: str | os.PathLike, **options) -> None:
-        """Write an ONNX file, atomically. UnsupportedOpError lists what ONNX cannot say."""
+        """Write an ONNX file, atomically. UnsupportedOpError lists what ONNX cannot say; OSError as for `save`."""
         from .dialect.extensions import load_extensions
         from .dialect.onnx import save_onnx
+        from .dialect.output_file import check_place
         from .lowering.om.decompose import decompose
 
         check_options(save_onnx, "save_onnx", options)
         load_extensions("onemlir.passes")
-        check_folder(path)
+        check_place(path)
         self.check_weights()
         save_onnx(self.program, path, decompose=decompose, **options)
 
     def compile(self, path: str | os.PathLike, **options) -> pathlib.Path:
-        """Compile ahead of time to a native library, object file or executable, by the suffix of `path`."""
+        """Compile ahead of time to a native library, object file or executable, by the suffix of `path`. OSError as for `save`."""
         from .runtime.ahead_of_time import compile_program
 
         check_options(compile_program, "compile", options)
@@ -122,13 +124,6 @@ class TracedModel:
         if not hasattr(self, "_session"):
             self._session = self.session()
         return self._session(*inputs)
-
-
-def check_folder(path: str | os.PathLike) -> None:
-    """FileNotFoundError when there is no folder to write the file into."""
-    folder = pathlib.Path(path).absolute().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"'{path}' cannot be written: there is no folder '{folder}'")
 
 
 def check_options(function: Callable, name: str, options: Mapping[str, Any]) -> None:
@@ -182,10 +177,18 @@ class Tracer:
 
 
 def load(path: str | os.PathLike) -> TracedModel:
-    """Read a .onemodel file. FormatError for one that is damaged or newer."""
+    """Read a .onemodel file. FormatError for one that is damaged or newer.
+
+    Where torch is imported, the model gives torch tensors for torch tensors, as what `trace` made of a torch module does.
+    """
     from .dialect.onemodel_program import load_program
 
-    return TracedModel(load_program(path))
+    program = load_program(path)
+    if not hasattr(sys.modules.get("torch"), "nn"):
+        return TracedModel(program)
+    from .frontend.torch.traced import TorchTracedModel
+
+    return TorchTracedModel(program, structure=program.structure)
 
 
 def from_onnx(model, **options) -> TracedModel:

@@ -16,6 +16,17 @@ def _verify_each(value: bool) -> bool:
     return value
 
 
+def _file(*names: str, help: str):
+    """An option that names a file to write, which is refused before any work where there is no folder for it."""
+    def place(path: Optional[str]) -> Optional[str]:
+        if path is not None:
+            from ..dialect.output_file import check_place
+
+            check_place(path)
+        return path
+    return typer.Option(*names, callback=place, help=help)
+
+
 VerifyEach = Annotated[bool, typer.Option("--verify-each", callback=_verify_each,
                                           help="Verify after each pass, and what each accepts before.")]
 Model = Annotated[str, typer.Argument(help="A .onemodel or .onnx file.")]
@@ -38,7 +49,7 @@ def show(
     locations: Annotated[bool, typer.Option(help="Print source lines and module paths.")] = False,
     stage: Annotated[Optional[str], typer.Option(help="Print this stage of the compilation instead of the om dialect.")] = None,
     short: Annotated[bool, typer.Option("--short", help="Print a short form for reading, with module paths as comments.")] = False,
-    graph: Annotated[Optional[str], typer.Option(help="Write the graph to this .svg file.")] = None,
+    graph: Annotated[Optional[str], _file(help="Write the graph to this .svg file.")] = None,
     depth: Annotated[Optional[int], typer.Option(min=0, help="With --graph: levels of modules that are unfolded; all without.")] = None,
 ) -> None:
     """Print a model: IR, inputs, outputs, counts of parameters and operations."""
@@ -56,7 +67,7 @@ def run(
     model: Model,
     inputs: Annotated[Optional[str], typer.Option(
         "--input", "-i", help="A .npz file with arrays by input name, or a .npy for a single input; random without.")] = None,
-    output: Annotated[Optional[str], typer.Option("--output", "-o", help="Write the outputs to this .npz file.")] = None,
+    output: Annotated[Optional[str], _file("--output", "-o", help="Write the outputs to this .npz file.")] = None,
     sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis for random inputs: batch=8.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of random inputs.")] = 0,
     threads: Annotated[Optional[int], typer.Option(min=1, help="Number of threads.")] = None,
@@ -80,7 +91,7 @@ def bench(
 @app.command("import")
 def import_(
     model: Annotated[str, typer.Argument(help="An .onnx file.")],
-    output: Annotated[str, typer.Option("--output", "-o", help="The .onemodel file to write.")],
+    output: Annotated[str, _file("--output", "-o", help="The .onemodel file to write.")],
 ) -> None:
     """Read an ONNX model and write it as a .onemodel file."""
     _command("import_").run(model, output)
@@ -92,14 +103,17 @@ def profile(
     sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis: batch=8.")] = None,
     threads: Annotated[int, typer.Option(min=1, help="Number of threads.")] = 1,
     rounds: Annotated[int, typer.Option(min=1, help="Runs, of which the fastest counts.")] = 20,
-    output: Annotated[Optional[str], typer.Option("--output", "-o", help="Also write a bar chart to this .html file.")] = None,
+    output: Annotated[Optional[str], _file("--output", "-o", help="Also write a bar chart to this .html file.")] = None,
 ) -> None:
     """Time per operation, with the source line, the share of the whole, GFLOP/s and GB/s."""
     _command("profile").run(model, sizes or [], threads, rounds, output)
 
 
 @app.command()
-def export(model: Model, output: Annotated[str, typer.Option("--output", "-o", help="The .onnx or .onemodel file to write.")]) -> None:
+def export(
+    model: Model,
+    output: Annotated[str, _file("--output", "-o", help="The .onnx or .onemodel file to write.")],
+) -> None:
     """Convert between .onemodel and .onnx."""
     _command("export").run(model, output)
 
@@ -107,7 +121,7 @@ def export(model: Model, output: Annotated[str, typer.Option("--output", "-o", h
 @app.command("compile")
 def compile_model(
     model: Model,
-    output: Annotated[str, typer.Option(
+    output: Annotated[str, _file(
         "--output", "-o", help="The file to write: .so or .dylib, .o, .a, or an executable without a suffix.")],
     target: Annotated[str, typer.Option(help="Another machine than this: aarch64-linux-gnu.")] = "",
     cpu: Annotated[str, typer.Option(
@@ -115,7 +129,7 @@ def compile_model(
     threads: Annotated[Optional[int], typer.Option(
         min=1, help="Threads of a run unless the caller says otherwise; all processors without.")] = None,
     name: Annotated[Optional[str], typer.Option(help="Prefix of the C functions; the name of the file without.")] = None,
-    weights: Annotated[Optional[str], typer.Option(help="Write the weights to this file instead of into the library.")] = None,
+    weights: Annotated[Optional[str], _file(help="Write the weights to this file instead of into the library.")] = None,
     executable: Annotated[bool, typer.Option("--executable", help="Make a program that reads .npy or .npz and writes .npz.")] = False,
     isolate: Annotated[bool, typer.Option(help="Compile in a child process, so that a crash inside the compiler is a message.")] = True,
     seconds: Annotated[Optional[float], typer.Option(help="Time limit of the child process.")] = None,
@@ -137,7 +151,7 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all entrie
 def reduce(
     file: Annotated[str, typer.Argument(help="A .mlir file on which the command fails.")],
     command: Annotated[str, typer.Option("--test", help="Shell command that fails; {} stands for the file, which is appended without.")],
-    output: Annotated[Optional[str], typer.Option("--output", "-o", help="The file to write; standard output without.")] = None,
+    output: Annotated[Optional[str], _file("--output", "-o", help="The file to write; standard output without.")] = None,
     message: Annotated[Optional[str], typer.Option(help="Text that the command's output must contain.")] = None,
     seconds: Annotated[float, typer.Option(min=0, help="Time after which the command counts as not failing.")] = 60,
 ) -> None:
@@ -161,7 +175,8 @@ def bisect(
 @app.command()
 def explore(
     model: Model,
-    output: Annotated[Optional[str], typer.Option("--output", "-o", help="The .html file; by default named as the model.")] = None,
+    output: Annotated[Optional[str], _file(
+        "--output", "-o", help="The .html file; by default named as the model.")] = None,
     sizes: Annotated[Optional[list[str]], typer.Option("--size", help="Size of a symbolic axis for the measured run: batch=8.")] = None,
 ) -> None:
     """Write one page that shows the graph, every stage and what each pass did."""

@@ -52,6 +52,9 @@ def read_inputs(path: str, names: list[str]) -> dict[str, np.ndarray]:
     """Arrays by input name from a .npz file, or the single input from a .npy file. FormatError for anything else."""
     try:
         with open(path, "rb") as file:
+            if not file.read(6).startswith((b"\x93NUMPY", b"PK")):
+                raise ValueError("it starts as neither does")
+            file.seek(0)
             loaded = np.load(file, allow_pickle=False)
             if isinstance(loaded, np.ndarray):
                 if len(names) != 1:
@@ -59,4 +62,5 @@ def read_inputs(path: str, names: list[str]) -> dict[str, np.ndarray]:
                 return {names[0]: loaded}
             return {name: loaded[name] for name in loaded.files}
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise FormatError(f"{path} is no .npy or .npz file of arrays: {error}") from None
+        found = "it holds Python objects, not numbers" if "allow_pickle" in str(error) else error
+        raise FormatError(f"{path} is no .npy or .npz file of arrays: {found}") from None

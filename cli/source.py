@@ -1,8 +1,10 @@
-"""What the tools read, text in UTF-8 or bytecode, and the streams that they are started with."""
+"""What the tools read, text in UTF-8 or bytecode, the streams that they are started with, and how they end."""
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from typing import Iterator
 
 BYTECODE = b"ML\xefR"
 
@@ -42,3 +44,32 @@ def decoded(content: bytes, path: str) -> str | bytes:
 def reason(error: OSError) -> str:
     """``file: what is wrong with it`` of an error of the operating system."""
     return f"{error.filename}: {error.strerror}" if error.filename is not None and error.strerror else str(error)
+
+
+@contextlib.contextmanager
+def ending(program: str) -> Iterator[None]:
+    """Exit status 1 for a refusal of the library or of the operating system, with one message that starts with `program`; and, without a
+    message, where nobody reads the output to its end."""
+    from ..errors import OnemlirError
+
+    try:
+        yield
+    except BrokenPipeError:
+        leave_output()
+        sys.exit(1)
+    except OSError as error:
+        print(f"{program}: {reason(error)}", file=sys.stderr)
+        sys.exit(1)
+    except OnemlirError as error:
+        print(message(program, error), file=sys.stderr)
+        sys.exit(1)
+
+
+def leave_output() -> None:
+    """Let what is still buffered for a closed pipe go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def message(program: str, error: Exception) -> str:
+    """An error as one message: as it is where it starts with a place in a file, as MLIR's tools print, else after the program's name."""
+    return str(error) if ": error: " in str(error) else f"{program}: {error}"

@@ -10,11 +10,10 @@ MLIR in the om dialect names its weights and holds none: --weights=FILE.safetens
 """
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 
-from .source import open_streams, read_source, reason
+from .source import ending, open_streams, read_source
 
 MODES = ("onnx-to-om", "onemodel-to-om", "om-to-onnx", "mlir-to-llvmir")
 
@@ -29,6 +28,12 @@ class Request:
     weights: str | None = None
     locations: bool = False
 
+    @property
+    def written(self) -> list[str]:
+        """The files to write."""
+        weights = [] if self.weights is None or self.mode == "om-to-onnx" else [self.weights]
+        return weights if self.output == "-" else [self.output, *weights]
+
 
 class WrongCommandLine(ValueError):
     """Options that make no sense together, or that there are not."""
@@ -41,22 +46,17 @@ def main(arguments: list[str] | None = None) -> None:
     if {"-h", "--help"} & set(arguments):
         print(__doc__)
         return
-    from ..errors import OnemlirError
-
     try:
-        write(*translate(parse_arguments(arguments)))
+        request = parse_arguments(arguments)
     except WrongCommandLine as error:
         print(f"onemlir-translate: {error}", file=sys.stderr)
         sys.exit(2)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except OSError as error:
-        print(f"onemlir-translate: {reason(error)}", file=sys.stderr)
-        sys.exit(1)
-    except OnemlirError as error:
-        print(error if ": error: " in str(error) else f"onemlir-translate: {error}", file=sys.stderr)
-        sys.exit(1)
+    from ..dialect.output_file import check_place
+
+    with ending("onemlir-translate"):
+        for path in request.written:
+            check_place(path)
+        write(*translate(request))
 
 
 def parse_arguments(arguments: list[str]) -> Request:

@@ -5,6 +5,7 @@ command that a CompileError names.
 """
 from __future__ import annotations
 
+import builtins
 import io
 import json
 import os
@@ -82,7 +83,7 @@ def _run(folder: pathlib.Path, request: dict, limits: Limits) -> dict:
         raise CompileError(f"the compiler {_ending(child.returncode)}; {_reproducer(folder)}{_last_lines(child.stderr)}")
     if "error" in result:
         shutil.rmtree(folder, ignore_errors=True)
-        raise getattr(errors, result["error"])(result["text"])
+        raise (getattr(errors, result["error"], None) or getattr(builtins, result["error"]))(result["text"])
     return result
 
 
@@ -128,7 +129,7 @@ def serve(folder: pathlib.Path) -> None:
     os.environ["ONEMLIR_TARGET"] = request["target"]  # the caller may be allowed less of the processor than this process
     try:
         result = {"code": serve_code, "compile": serve_compile}[request["kind"]](folder, request)
-    except errors.OnemlirError as error:
+    except (errors.OnemlirError, OSError) as error:
         result = {"error": type(error).__name__, "text": str(error)}
     temporary = folder / f"{RESULT}.new"
     temporary.write_text(json.dumps(result))

@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 
-from ..source import open_streams, reason
+from ..source import leave_output, message, open_streams, reason
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -30,7 +30,7 @@ def _status(arguments: list[str]) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        leave_output()
         return 1
     except KeyboardInterrupt:
         return 130
@@ -60,5 +60,5 @@ def run(arguments: list[str]) -> int:
         print(f"onemlir-opt: {reason(error)}", file=sys.stderr)
         return 1
     except OnemlirError as error:
-        print(error if ": error: " in str(error) else f"onemlir-opt: {error}", file=sys.stderr)
+        print(message("onemlir-opt", error), file=sys.stderr)
         return 1

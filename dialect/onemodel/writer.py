@@ -1,15 +1,13 @@
 """Writes a OneModel file: all of it or nothing, and the same bytes for the same content."""
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
-from typing import BinaryIO
 
 import numpy as np
 
+from ..output_file import replacing
 from . import manifest as manifest_
 from . import safetensors
 from .archive_writer import Entry, write_archive
@@ -31,7 +29,7 @@ def write(path: str | os.PathLike, manifest: Mapping, graph: str, weights: Mappi
     """
     path = os.fspath(path)
     entries = _entries(path, manifest, graph, weights)
-    with _replacing(path) as file:
+    with replacing(path) as file:
         write_archive(file, entries)
 
 
@@ -90,33 +88,3 @@ def _array_chunks(array: np.ndarray, dtype: np.dtype) -> Iterator[memoryview]:
     for start in range(0, array.size, step):
         piece = np.ascontiguousarray(flat[start : start + step], dtype=dtype).view(np.uint8)
         yield memoryview(piece if dtype != np.bool_ else (piece != 0).view(np.uint8))
-
-
-@contextlib.contextmanager
-def _replacing(path: str) -> Iterator[BinaryIO]:
-    """A new file beside `path` that takes its place at the end, or vanishes when writing fails."""
-    target = os.path.realpath(path)
-    folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".onemodel-{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name last through a power failure, where the file system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -3,14 +3,13 @@ from __future__ import annotations
 
 import os
 import pathlib
-import tempfile
-from contextlib import contextmanager
 from typing import BinaryIO, Callable
 
 import numpy as np
 import onnx
 
 from ...errors import OnemlirError
+from ..output_file import check_place, replacing
 from ..program import Program
 from .export import build_graph
 from .serialize import initializer_array, little_endian, model_proto, tensor_header, tensor_proto
@@ -40,6 +39,7 @@ def save_onnx(program: Program, path, opset: int | None = None, external_data: b
             _write_whole(graph, program, file)
         return
     data_path = path.with_name(_file_name(external_data, path))
+    check_place(path)
     with replacing(data_path) as data:
         model = model_proto(graph, program.weights, _external(data, data_path.name))
     with replacing(path) as file:
@@ -105,21 +105,3 @@ def _varint(number: int) -> bytes:
 
 def _bytes(array: np.ndarray) -> memoryview:
     return memoryview(np.ascontiguousarray(little_endian(array)).reshape(-1).view(np.uint8))
-
-
-@contextmanager
-def replacing(path: pathlib.Path):
-    """A file that takes the place of `path` when the block ends without an error."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

@@ -6,11 +6,14 @@ import os
 import pathlib
 import re
 import shutil
+import stat
 import tempfile
 from dataclasses import dataclass
+from typing import Sequence
 
 import numpy as np
 
+from ...dialect.output_file import check_place, replacing
 from ...dialect.size_checks import size_checks
 from ...errors import CompileError
 from ..cached import registered_here
@@ -46,11 +49,16 @@ def compile_program(program, path, *, target: str = "", cpu: str = "", threads: 
     levels with commas, of which the best is chosen when the library is loaded. threads: threads of a run unless the caller says
     otherwise; all processors without. name: prefix of the C functions; the file's name unless given. weights: write the weights to
     this file instead of into the library. isolate: compile in a child process, with limits in seconds and bytes; not where something is
-    registered in this process that the child does not know. Raises CompileError.
+    registered in this process that the child does not know. Raises CompileError; FileNotFoundError where there is no folder for a file,
+    another OSError where one cannot be written, and then none is.
     """
     path = pathlib.Path(path)
+    for place in (path, weights):
+        if place is not None:
+            check_place(place)
     if isolate and not registered_here():
-        options = {"target": target, "cpu": cpu, "threads": threads, "name": name, "weights": weights, "executable": executable, "header": header}
+        options = {"target": target, "cpu": cpu, "threads": threads, "name": name, "weights": weights, "executable": executable,
+                   "header": header}
         isolated_compile(program, path, options, Limits(time_limit, memory_limit))
         return path
     kind = "executable" if executable else KINDS.get(path.suffix)
@@ -97,12 +105,12 @@ class Library:
         built = self.folder / f"{self.name}.o"
         object_file(built, self.folder, self.machine, text, self.levels, self.parallel, exported, self._embedded())
         header_file = self.folder / f"{self.name}.h"
-        header_file.write_text(header_text(self.name, version, self.inputs, self.outputs, self.beside.name if self.beside else None), encoding="utf-8")
-        self._place(path, kind, built, header_file, exported)
-        if header:
-            replace(header_file, path.parent / f"{self.name}.h")
-        if self.beside:
-            replace(self.weight_file.path, self.beside)
+        beside = self.beside.name if self.beside else None
+        header_file.write_text(header_text(self.name, version, self.inputs, self.outputs, beside), encoding="utf-8")
+        files = [(self._linked(path, kind, built, header_file), path)]
+        files += [(header_file, path.parent / f"{self.name}.h")] if header else []
+        files += [(self.weight_file.path, self.beside)] if self.beside else []
+        place_all(files)
 
     def _compile_levels(self) -> None:
         """Code of each level; its weights go to the file, and out of memory, before the next one is compiled."""
@@ -126,7 +134,8 @@ class Library:
     def _embedded(self) -> tuple[pathlib.Path, str] | None:
         return None if self.beside else (self.weight_file.path, self.symbol)
 
-    def _place(self, path: pathlib.Path, kind: str, built: pathlib.Path, header: pathlib.Path, exported: list[str]) -> None:
+    def _linked(self, path: pathlib.Path, kind: str, built: pathlib.Path, header: pathlib.Path) -> pathlib.Path:
+        """The finished file of a kind, from the object file."""
         finished = self.folder / path.name if kind != "object" else built
         if kind == "library":
             shared_library(built, finished, self.machine)
@@ -135,7 +144,7 @@ class Library:
         elif kind == "executable":
             finished = self.folder / "program"
             executable(built, header, finished, self.machine, self.name, self.beside)
-        replace(finished, path)
+        return finished
 
     def interface(self) -> tuple[list[str], str]:
         """The exported names, and the LLVM IR of the C interface."""
@@ -181,8 +190,8 @@ class Library:
     def _metadata(self, codes: Codes) -> str:
         beside = {"file": self.beside.name, "size": self.weight_file.size, "sha256": self.weight_file.digest} if self.beside else None
         levels = [(level.level.cpu, offsets, level.parameters) for level, offsets in zip(self.levels, self.weight_file.offsets)]
-        return metadata(self.name, self.version, self.inputs, self.outputs, codes.messages, self.program.structure, levels, self.threads, beside,
-                        self.checks)
+        return metadata(self.name, self.version, self.inputs, self.outputs, codes.messages, self.program.structure, levels,
+                        self.threads, beside, self.checks)
 
 
 def without_memory(array: np.ndarray) -> np.ndarray:
@@ -190,15 +199,11 @@ def without_memory(array: np.ndarray) -> np.ndarray:
     return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
-def replace(source: pathlib.Path, destination: pathlib.Path) -> None:
-    """Move a finished file to its place in one step, so that no one sees half of it. CompileError where it cannot be written."""
-    temporary = destination.with_name(f".{destination.name}.{os.getpid()}")
-    try:
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, temporary)
-        os.replace(temporary, destination)
-    except OSError as error:
-        raise CompileError(f"'{destination}' cannot be written: {error.strerror}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+def place_all(files: Sequence[tuple[pathlib.Path, pathlib.Path]]) -> None:
+    """Put finished files (source, destination) in their places, each in one step and none before all are written there."""
+    with contextlib.ExitStack() as stack:
+        for source, destination in files:
+            file = stack.enter_context(replacing(destination))
+            with open(source, "rb") as content:
+                shutil.copyfileobj(content, file, 1 << 20)
+            os.fchmod(file.fileno(), stat.S_IMODE(source.stat().st_mode))

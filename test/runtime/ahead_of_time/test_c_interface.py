@@ -333,9 +333,14 @@ def test_executable_reads_and_writes_arrays(tmp_path):
 
 
 def test_a_place_that_cannot_be_written(tmp_path):
+    traced = mlp()[1]
     (tmp_path / "file").write_text("")
-    with pytest.raises(om.CompileError, match="cannot be written"):
-        mlp()[1].compile(tmp_path / "file" / "net.o", cpu=CPU, isolate=True)
+    with pytest.raises(NotADirectoryError, match="net.o' cannot be written: there is no folder"):
+        traced.compile(tmp_path / "file" / "net.o", cpu=CPU, isolate=True)
+    (tmp_path / "net.h").mkdir()
+    with pytest.raises(IsADirectoryError, match="net.h' cannot be written: it is a folder"):
+        traced.compile(tmp_path / "net.o", cpu=CPU, isolate=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "net.h"]
 
 
 THREADS = """

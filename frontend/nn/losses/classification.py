@@ -5,9 +5,15 @@ import numpy as np
 
 from ... import ops
 from ....dialect import dtypes
+from ....dialect.declare import REGISTRY
 from ....errors import DTypeError, IndexRangeError, OnemlirError, ShapeError
+from ...dispatch import current_recorder
+from ...locations import user_line
+from ...size_rules import literal
 from ...tensor import Tensor
 from .reduction import check_reduction, loss, need_same_shape, reduce_loss
+
+NO_CLASS = "{what}: the target holds class {found}, but there are {expected} classes"
 
 
 @loss
@@ -64,7 +70,7 @@ def _with_indices(what: str, log_p, target, weight, ignore_index: int, axis: int
         raise DTypeError(f"{what}: target must hold integers or probabilities, found {target.dtype}")
     counts = ops.not_equal(target, ignore_index)
     classes = ops.where(counts, target, 0)
-    _check_classes(what, classes, log_p.shape[axis])
+    check_classes(what, classes, log_p.shape[axis])
     picked = ops.take_along_axis(log_p, ops.expand_dims(classes.astype(dtypes.int64), axis), axis=axis)
     factors = counts.astype(log_p.dtype)
     if weight is not None:
@@ -73,12 +79,22 @@ def _with_indices(what: str, log_p, target, weight, ignore_index: int, axis: int
     return values * factors, factors
 
 
-def _check_classes(what: str, classes: Tensor, count: int) -> None:
-    if classes.is_recorded or not classes.size:
-        return
-    low, high = np.min(classes._array), np.max(classes._array)
-    if low < 0 or high >= count:
-        raise IndexRangeError(f"{what}: the target holds class {low if low < 0 else high}, but there are {count} classes")
+def check_classes(what: str, classes: Tensor, count) -> None:
+    """IndexRangeError for a class that there is not: at once, or, from a recording, at the run that meets it."""
+    if classes.is_recorded:
+        _guard_classes(what, classes, count)
+    elif classes.size:
+        low, high = np.min(classes._array), np.max(classes._array)
+        if low < 0 or high >= count:
+            raise IndexRangeError(NO_CLASS.format(what=what, found=low if low < 0 else high, expected=count))
+
+
+def _guard_classes(what: str, classes: Tensor, count) -> None:
+    flat = ops.concatenate([ops.reshape(classes, (-1,)).astype(dtypes.int64), ops.zeros((1,), dtypes.int64)])  # never empty
+    low, high = ops.min(flat), ops.max(flat)
+    text = NO_CLASS.format(what=what, found="{found}", expected="{expected}")
+    operands = [ops.logical_and(low >= 0, high < count), ops.where(low < 0, low, high), count]
+    current_recorder().apply(REGISTRY["om.guard"], operands, {"message": f"{text}, at {literal(str(user_line()))}", "kind": "IndexRangeError"})
 
 
 def _along(weight, axis: int, rank: int):

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ... import ops
 from ....errors import OnemlirError, ShapeError
 from ..distance import pairwise_distance
-from .classification import _check_classes
+from .classification import check_classes
 from .reduction import loss, need_same_shape, reduce_loss
 
 
@@ -45,7 +45,7 @@ def multi_margin_loss(input, target, p: int = 1, margin: float = 1.0, weight=Non
     if input.ndim not in (1, 2) or target.shape != input.shape[:-1]:
         raise ShapeError(f"multi_margin_loss: input must be (N, C) or (C,) and target (N,) or (), found {input.shape} and {target.shape}")
     classes = input.shape[-1]
-    _check_classes("multi_margin_loss", target, classes)
+    check_classes("multi_margin_loss", target, classes)
     index = ops.expand_dims(target, -1)
     short = ops.maximum(margin - ops.take_along_axis(input, index, axis=-1) + input, 0.0)
     short = short if p == 1 else ops.square(short)

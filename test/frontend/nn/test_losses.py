@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+import onemlir as om
 from onemlir.errors import DTypeError, IndexRangeError, OnemlirError, ShapeError
 from onemlir.frontend.nn import losses
 from onemlir.frontend.tensor import Tensor
@@ -66,6 +67,10 @@ def test_cross_entropy_at_the_edges():
                                 (np.array([0, 1]), ShapeError, r"\(3,\)"), (np.array([True, False, True]), DTypeError, "bool")):
         with pytest.raises(error, match=word):
             losses.cross_entropy(Tensor(floats(3, 4)), Tensor(target))
+    compiled = om.jit(om.value_and_grad(losses.cross_entropy))
+    for target in ([0, 4, 1], [0, -1, 1]):
+        with pytest.raises(IndexRangeError, match=f"cross_entropy: the target holds class {target[1]}, but there are 4 classes, at .*test_losses.py"):
+            compiled(Tensor(floats(3, 4)), Tensor(np.array(target)))
     with pytest.raises(OnemlirError, match="label_smoothing.*2"):
         losses.cross_entropy(Tensor(floats(3, 4)), Tensor(np.zeros(3, np.int64)), label_smoothing=2)
     with pytest.raises(OnemlirError, match="'avg'"):

@@ -6,6 +6,7 @@ encrypted, regular files with plain names, described alike by their local and th
 """
 from __future__ import annotations
 
+import re
 import stat
 import struct
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ class Stored:
 
 def read_directory(data: memoryview, path: str) -> dict[str, Stored]:
     """The entries by name, in the order of the file."""
+    _refuse_archive_of_torch(data, path)
     start, end, count = _directory_bounds(data, path)
     entries: dict[str, Stored] = {}
     position, expected_offset = start, 0
@@ -47,6 +49,12 @@ def read_directory(data: memoryview, path: str) -> dict[str, Stored]:
     if expected_offset != start:
         raise refusal(path, f"{start - expected_offset} bytes between the last entry and the directory", "none")
     return entries
+
+
+def _refuse_archive_of_torch(data: memoryview, path: str) -> None:
+    """FormatError for what torch.jit.save and torch.save write: an archive that begins with a folder of data."""
+    if re.match(rb"PK\x03\x04.{26}[^/]+/(data\.pkl|data/)", bytes(data[:512]), re.DOTALL):
+        raise refusal(path, "an archive of torch", "a OneModel file", "read it with torch.jit.load or torch.load, then record it with om.trace")
 
 
 def _directory_bounds(data: memoryview, path: str) -> tuple[int, int, int]:

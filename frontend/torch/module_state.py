@@ -12,6 +12,7 @@ from .. import locations
 from ..dispatch import current_recorder
 from ..reading import from_weights_alone
 from ..recording import Recorder
+from .script_calls import module_of
 from .tensor import RecordedTensor, value_of
 
 
@@ -19,6 +20,8 @@ def modules_of(model: Callable) -> list[tuple[str, torch.nn.Module]]:
     """The module itself, the owner of a bound method, or the modules that a function's closure and globals hold."""
     if isinstance(model, torch.nn.Module):
         return [("", model)]
+    if isinstance(model, torch.ScriptMethod):
+        return [("", module_of(model))]
     owner = getattr(model, "__self__", None)
     if isinstance(owner, torch.nn.Module):
         return [("", owner)]
@@ -47,7 +50,7 @@ def by_path(modules) -> dict[str, torch.nn.Module]:
 @contextlib.contextmanager
 def evaluation_mode(modules) -> Iterator[None]:
     """The modules are in evaluation mode; their modes come back at the end, also after an error."""
-    before = [(m, m.training) for _, top in modules for m in top.modules()]
+    before = [(m, getattr(m, "training", False)) for _, top in modules for m in top.modules()]  # a frozen script has no mode
     try:
         for m, training in before:
             if training:

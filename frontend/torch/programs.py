@@ -7,6 +7,7 @@ from typing import Callable
 import torch
 
 from ..locations import is_library_file, UserLine
+from .script_calls import is_script_call, script_parameters, seen_script_calls
 
 
 def as_callable(model) -> Callable:
@@ -15,7 +16,7 @@ def as_callable(model) -> Callable:
 
 
 def is_script(model) -> bool:
-    return isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
+    return isinstance(model, torch.jit.ScriptModule) or is_script_call(model)
 
 
 def run_program(recording, model, arguments, named):
@@ -23,12 +24,8 @@ def run_program(recording, model, arguments, named):
     if isinstance(model, torch.fx.GraphModule) and not named:
         with recording.mode:
             return LocatedInterpreter(model, recording.recorder).run(*arguments)
-    if not is_script(model):
-        with recording.mode:
-            return model(*arguments, **named)
-    from .script import ScriptRunner
-
-    return ScriptRunner(recording, model).run(model.graph, complete(model, arguments, named))
+    with recording.mode, seen_script_calls(type(recording.mode)):
+        return model(*arguments, **named)
 
 
 class LocatedInterpreter(torch.fx.Interpreter):
@@ -56,20 +53,6 @@ def noted_line(node) -> UserLine | None:
     return UserLine(users[-1][0], int(users[-1][1])) if users else None
 
 
-def complete(model, arguments, named) -> list:
-    """Arguments of a TorchScript function in order, with its defaults."""
-    parameters = script_parameters(model)
-    rest = [named[p.name] if p.name in named else p.default_value for p in parameters[len(arguments):]]
-    return [*arguments, *rest]
-
-
-def script_parameters(model) -> list:
-    """The arguments of a TorchScript function, or of a module's forward after the module itself."""
-    is_module = isinstance(model, torch.jit.ScriptModule)
-    arguments = (model.forward if is_module else model).schema.arguments
-    return arguments[1:] if is_module and len(arguments) == len(list(model.graph.inputs())) else arguments
-
-
 def script_parameter_names(model, count: int) -> list[str]:
-    """Names of the first parameters of a TorchScript function."""
-    return [a.name for a in script_parameters(model)][:count]
+    """Names of the first parameters of a TorchScript function, or of a module's forward."""
+    return [a.name for a in script_parameters(model.forward if isinstance(model, torch.jit.ScriptModule) else model)][:count]

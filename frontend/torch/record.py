@@ -46,6 +46,7 @@ OF_JIT_TRACE = {
     "example_inputs": "give the examples by position: om.trace(model, *examples)", "example_kwarg_inputs": "it is called kwargs here",
     "check_trace": "it is called check here; check=False records once", "check_inputs": "it is called check here: check=[inputs, ...]",
     "check_tolerance": "traced.compare(model, inputs, rtol=, atol=) takes tolerances", "strict": "containers are always taken and returned as they are",
+    "optimize": "a session always optimises",
 }  # fmt: skip
 
 

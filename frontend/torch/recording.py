@@ -17,6 +17,7 @@ from .composites import composed, fixed_sizes, python_body
 from .dtypes import to_numpy_dtype
 from .names import is_reversed, names_of
 from .registry import find, Handler, HANDLERS
+from .script_calls import is_script_call, run_script
 from .sizes import from_sym_int, to_sym_int
 from .tensor import compacted, RecordedTensor, Storage, value_of, view_of, View, write
 
@@ -106,6 +107,8 @@ class TorchRecording:
             raise self.recorder.located(error) from None
 
     def _call(self, function: Callable, args: tuple, kwargs: dict):
+        if is_script_call(function):
+            return run_script(self, function, args, kwargs)
         handler, name = find(function)
         if torch.is_autocast_enabled("cpu"):
             self.recorder.refuse(f"{name} under autocast", "it computes in a lower precision than the recording: convert the model with .bfloat16() instead")
@@ -250,10 +253,15 @@ class TorchRecording:
                                      "  onemlir.frontend.torch.register_op teaches the recorder a function")
 
     # Reading.
+    def depends_on_inputs(self, tensor: torch.Tensor) -> bool:
+        """Whether a tensor is known only when the model runs."""
+        value = value_of(self.recorded(tensor))
+        return value._node is not None and depends_on_inputs(value._node.value)
+
     def read(self, tensor: torch.Tensor, what: str) -> np.ndarray:
         """The data of a tensor: known for constants, by the recording's rule for what depends on inputs."""
         value = value_of(self.recorded(tensor))
-        if value._node is not None and not depends_on_inputs(value._node.value):
+        if value._node is not None and not self.depends_on_inputs(tensor):
             return np.asarray(self.recorder.interpreter().value(value._node.value))
         if self.missing:
             self.report()

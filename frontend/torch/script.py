@@ -1,23 +1,25 @@
 """TorchScript: the graph of a scripted or traced function, run node by node through the recording's handlers."""
 from __future__ import annotations
 
+import functools
 import operator as _op
 import re
 from typing import Any, Callable
 
 import torch
 
-from ...errors import UnsupportedOpError
+from ...errors import TraceError, UnsupportedOpError
+from .. import ops
 from ..locations import UserLine
 from .registry import HANDLERS
+from .tensor import RecordedTensor, value_of
 
 
 class ScriptRunner:
-    """Runs a TorchScript graph on recorded tensors. Conditions and trip counts are read by the recording's rule."""
+    """Runs a TorchScript graph on recorded tensors. An ``if`` on data stays one; other conditions, and trip counts, are read by the recording's rule."""
 
-    def __init__(self, recording, module, paths=None):
-        self.recording, self.module = recording, module
-        self.paths = paths if paths is not None else {id(m): path for path, m in module.named_modules()} if isinstance(module, torch.nn.Module) else {}
+    def __init__(self, recording, module, paths):
+        self.recording, self.module, self.paths = recording, module, paths  # paths: id of each submodule -> its path
 
     def run(self, graph, inputs) -> Any:
         """The graph's result for inputs in order, the module itself first where the graph takes it."""
@@ -120,8 +122,39 @@ def _function(runner, node, inputs, values):
 
 
 def _if(runner, node, inputs, values):
-    taken = list(node.blocks())[0 if bool(_known(runner, inputs[0])) else 1]
-    return runner._block(taken, values)
+    condition, blocks = inputs[0], list(node.blocks())
+    if _decided_later(runner, condition) and node.outputsSize():
+        return _cond(runner, condition, blocks, values)
+    return runner._block(blocks[0 if bool(_known(runner, condition)) else 1], values)
+
+
+def _decided_later(runner, condition) -> bool:
+    """Whether a condition is known only when the model runs, and the user did not ask for its value now."""
+    recording = runner.recording
+    return recording.recorder.on_read == "error" and isinstance(condition, torch.Tensor) and recording.depends_on_inputs(condition)
+
+
+def _cond(runner, condition, blocks, values) -> list:
+    """Both blocks of an ``if``, of which the model takes one when it runs."""
+    recording = runner.recording
+    outer = [(v._storage_cell, v._storage_cell.version) for v in values.values() if isinstance(v, RecordedTensor)]
+
+    def side(block):
+        results = tuple(map(recording.to_ours, runner._block(block, dict(values))))
+        if any(cell.version != version for cell, version in outer):
+            raise TraceError("a change in place in a branch that depends on data cannot be recorded: compute a new value")
+        return results
+
+    decision = value_of(recording.recorded(condition)).astype(bool)
+    decision = ops.reshape(decision, shape=()) if decision.ndim else decision
+    return list(recording.to_theirs(ops.cond(decision, *(functools.partial(side, block) for block in blocks))))
+
+
+def _bool(runner, node, inputs, values):
+    """``bool(x)``; where it decides an ``if`` alone it may stay a tensor."""
+    if all(use.user.kind() == "prim::If" for use in next(node.outputs()).uses()) and _decided_later(runner, inputs[0]):
+        return [inputs[0]]
+    return [bool(_known(runner, inputs[0]))]
 
 
 def _loop(runner, node, inputs, values):
@@ -155,7 +188,7 @@ _SPECIAL: dict[str, Callable] = {
     "prim::Uninitialized": lambda r, n, i, v: [None], "prim::dtype": lambda r, n, i, v: [_DTYPE_CODES[i[0].dtype]],
     "prim::device": lambda r, n, i, v: [i[0].device],
     "prim::min": lambda r, n, i, v: [min(*i)], "prim::max": lambda r, n, i, v: [max(*i)], "aten::Int": lambda r, n, i, v: [_integer(r, i[0])],
-    "aten::Bool": lambda r, n, i, v: [bool(_known(r, i[0]))], "aten::Float": lambda r, n, i, v: [_float(r, i[0])],
+    "aten::Bool": _bool, "aten::Float": lambda r, n, i, v: [_float(r, i[0])],
     "prim::isinstance": lambda r, n, i, v: [True], "prim::is_cuda": lambda r, n, i, v: [False],
     "aten::ScalarImplicit": lambda r, n, i, v: [_integer(r, i[0])], "aten::IntImplicit": lambda r, n, i, v: [_integer(r, i[0])],
     "prim::TupleSlice": lambda r, n, i, v: [i[0][n.i("beg"):n.i("end")]],

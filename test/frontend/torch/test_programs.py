@@ -59,15 +59,63 @@ def test_scripted_function(agrees):
     assert f'{HERE}":{scripted_power.__code__.co_firstlineno + 3}' in traced.mlir(locations=True)
 
 
-def test_scripted_branch_on_data_is_refused():
-    @torch.jit.script
-    def branch(x):
-        if bool(x.sum() > 0):
-            x = x * 2
-        return x
+class Gate(torch.nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            return x
+        else:
+            return -x
 
-    with pytest.raises(om.TraceError, match=HERE):
-        om.trace(branch, torch.ones(2))
+
+class Cell(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.linear = torch.jit.script(Gate()), torch.nn.Linear(2, 2)
+
+    def forward(self, x, h):
+        return torch.tanh(self.gate(self.linear(x)) + h)
+
+
+class Loop(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.jit.trace(Cell(), (torch.ones(3, 2), torch.ones(3, 2)), check_trace=False)
+
+    def forward(self, xs):
+        h = torch.zeros(3, 2)
+        for i in range(xs.size(0)):
+            h = self.cell(xs[i], h)
+        return h
+
+
+def test_scripts_inside_modules_keep_their_branches(tmp_path):
+    """What the tutorial of TorchScript makes: scripted in traced in scripted modules, with a branch on data."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.jit.script(Loop()), torch.nn.ReLU())
+    xs = torch.randn(2, 3, 2)
+    traced = om.trace(model, xs)
+    traced.save(tmp_path / "wrapped.pt")
+    loaded = om.load(tmp_path / "wrapped.pt")
+    assert "scf.if" in loaded.code and sum(p.numel() for p in loaded.parameters()) == 6 and HERE in loaded.graph
+    for x in (xs, -xs):
+        torch.testing.assert_close(loaded.eval().forward(x), model(x).detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_scripts_that_cannot_be_recorded(tmp_path):
+    @torch.jit.script
+    def in_place(x):
+        if bool(x.sum() > 0):
+            x.add_(1)
+            y = x
+        else:
+            y = -x
+        return y
+
+    with pytest.raises(om.TraceError, match=f"(?s)in place in a branch.*{HERE}"):
+        om.trace(lambda x: in_place(x * 1), torch.ones(2))
+    torch.jit.save(in_place, str(tmp_path / "script.pt"))
+    with pytest.raises(om.FormatError, match="torch.jit.load"):
+        om.load(tmp_path / "script.pt")
 
 
 def test_exported_program(agrees):
@@ -159,6 +207,15 @@ def test_what_readers_of_traced_modules_expect():
     for wrong in (traced.train, lambda: traced.to("cuda")):
         with pytest.raises(om.OnemlirError, match="record it"):
             wrong()
+    for name, advice in (("cuda", "record it"), ("children", "no submodules"), ("graph_for", "no torch.nn.Module"), ("buffers", "state_dict")):
+        with pytest.raises(AttributeError, match=advice):
+            getattr(traced, name)
+    with pytest.raises(om.OnemlirError, match=r"traced.save\(path\)"):
+        torch.jit.save(traced, "model.pt")
+    with pytest.raises(AttributeError, match="trace_module.*each method"):
+        om.trace_module(torch.nn.Linear(2, 2), {"forward": torch.ones(1, 2)})
+    with pytest.raises(om.TraceError, match=f"(?s)inside a recording.*{HERE}"):
+        om.trace(lambda x, y: traced(x, y) + 1, torch.ones(1, 2), torch.zeros(1, 2))
 
 
 def test_sign_of_nan_is_zero():

@@ -164,6 +164,8 @@ def cast(build, value: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value
         width = lambda x: 64 if x == ir.F64Type.get() else 32
         if width(source_type) == width(type):
             return value
+        if target == dtypes.float16:
+            value = _to_odd(build, value)
         return (arith.ExtFOp if width(type) > width(source_type) else arith.TruncFOp)(type, value).result
     if s.floating:
         return _float_to_int(build, value, s, target, type)
@@ -175,6 +177,19 @@ def cast(build, value: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value
     if bits(source) > bits(target):
         return arith.TruncIOp(type, value).result
     return (arith.ExtUIOp if s.unsigned else arith.ExtSIOp)(type, value).result
+
+
+def _to_odd(build, value: ir.Value) -> ir.Value:
+    """An f64 cut to the digits of f32, the last of them 1 where any was cut off: rounded from there, f16 is as if rounded from the f64.
+
+    bf16 is rounded from f32, as numpy (ml_dtypes) and torch round it. Source: Boldo and Melquiond 2008, rounding to odd.
+    """
+    bits = Scalar(build, dtypes.int64)
+    word = arith.BitcastOp(ir.IntegerType.get_signless(64), value).result
+    cut = bits.const((1 << 29) - 1)  # f64 has 29 digits more
+    is_exact = bits.compare("eq", arith.AndIOp(word, cut).result, bits.const(0))
+    odd = arith.OrIOp(arith.AndIOp(word, bits.const(-1 << 29)).result, bits.const(1 << 29)).result
+    return arith.BitcastOp(ir.F64Type.get(), bits.select(is_exact, word, odd)).result
 
 
 def _float_to_int(build, value, s: Scalar, target: np.dtype, type: ir.Type):

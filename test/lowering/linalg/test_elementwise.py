@@ -66,6 +66,17 @@ def test_casts(agrees):
     agrees(build, x, i)
 
 
+def test_casts_of_wide_numbers_round_once(compiled, rng):
+    """Halfway between two neighbours of f16, and next to it; numpy's astype judges."""
+    low = rng.integers(0, 2**16 - 1, 500, np.uint16)
+    low = low[np.isfinite(low.view(np.float16)) & np.isfinite((low + 1).astype(np.uint16).view(np.float16))]
+    halves = (low.view(np.float16).astype(np.float64) + (low + 1).astype(np.uint16).view(np.float16)) / 2
+    x = np.concatenate([np.nextafter(halves, end) for end in (-np.inf, np.inf)] + [halves, [np.inf, -np.inf, np.nan, 65520, 65519.999999999, 1e300]])
+    run = compiled(lambda ops, x: ops.cast(x, dtype=np.float16), x)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(run(x)[0], x.astype(np.float16))
+
+
 def test_bool(agrees):
     x, y = pairs(np.array([False, True]))
     f = np.array([1.0, np.nan, 3.0, -0.0], np.float32)

@@ -10,7 +10,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from .errors import OnemlirError, TraceError
+from .errors import FormatError, OnemlirError, TraceError
 
 
 class TracedModel:
@@ -177,12 +177,14 @@ class Tracer:
 
 
 def load(path: str | os.PathLike) -> TracedModel:
-    """Read a .onemodel file. FormatError for one that is damaged or newer.
+    """Read a .onemodel file. FormatError for one that is damaged, newer or of another kind.
 
     Where torch is imported, the model gives torch tensors for torch tensors, as what `trace` made of a torch module does.
     """
     from .dialect.onemodel_program import load_program
 
+    if pathlib.Path(path).suffix == ".onnx":
+        raise FormatError(f"'{path}' is an ONNX file by its name: from_onnx reads it")
     program = load_program(path)
     if not hasattr(sys.modules.get("torch"), "nn"):
         return TracedModel(program)
@@ -196,6 +198,8 @@ def from_onnx(model, **options) -> TracedModel:
     from .dialect.extensions import load_extensions
     from .frontend.onnx import read_onnx
 
+    if isinstance(model, (str, os.PathLike)) and pathlib.Path(model).suffix == ".onemodel":
+        raise FormatError(f"'{model}' is a OneModel file by its name: load reads it")
     load_extensions("onemlir.passes")
     load_extensions("onemlir.readers")
     return TracedModel(read_onnx(model, **options))

@@ -14,27 +14,29 @@ from ..errors import TraceError
 Structure = Any
 
 
-def flatten(value, is_leaf: Callable[[Any], bool], leaves: list, path: str = "", static: Callable | None = None) -> Structure:
+def flatten(value, is_leaf: Callable[[Any], bool], leaves: list, path: str = "", static: Callable | None = None,
+            within: frozenset = frozenset()) -> Structure:
     """The structure of `value`; leaves are appended to `leaves` as (path, leaf).
 
-    Values that are neither containers, leaves, None, nor str/int/float/bool go to `static(path, value)`, which may raise.
+    Values that are neither containers, leaves, None, nor str/int/float/bool go to `static(path, value)`, which may raise. TraceError for a
+    container that holds itself. within: the ids of the containers around.
     """
     if is_leaf(value):
         leaves.append((path, value))
         return len(leaves) - 1
-    join = lambda key: f"{path}.{key}" if path else str(key)
     if value is None:
         return {"none": True}
+    if id(value) in within:
+        raise TraceError(f"the {type(value).__name__} at '{path}' holds itself: tensors are given in containers that end")
+    item = lambda key, v: flatten(v, is_leaf, leaves, f"{path}.{key}" if path else str(key), static, within | {id(value)})
     if isinstance(value, dict):
-        return _dict(value, {k: flatten(v, is_leaf, leaves, join(k), static) for k, v in value.items()})
+        return _dict(value, {k: item(k, v) for k, v in value.items()})
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return {"record": type(value), "fields": {k: flatten(v, is_leaf, leaves, join(k), static) for k, v in fields.items()}}
+        return {"record": type(value), "fields": {f.name: item(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)}}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {"record": type(value), "fields": {k: flatten(getattr(value, k), is_leaf, leaves, join(k), static) for k in value._fields}}
+        return {"record": type(value), "fields": {k: item(k, getattr(value, k)) for k in value._fields}}
     if isinstance(value, (list, tuple)):
-        items = [flatten(v, is_leaf, leaves, join(i), static) for i, v in enumerate(value)]
-        return {"tuple" if isinstance(value, tuple) else "list": items}
+        return {"tuple" if isinstance(value, tuple) else "list": [item(i, v) for i, v in enumerate(value)]}
     if static is not None:
         static(path, value)
     return {"value": value}

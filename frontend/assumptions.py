@@ -57,9 +57,10 @@ def captured_constants(function: Callable) -> list[tuple[str, Any]]:
     return [(name, value) for scope in (found.nonlocals, found.globals) for name, value in scope.items() if is_constant(value)]
 
 
-def is_constant(value) -> bool:
+def is_constant(value, within: frozenset = frozenset()) -> bool:
     if isinstance(value, (tuple, list)):
-        return bool(value) and all(map(is_constant, value))
+        inside = within | {id(value)}
+        return bool(value) and id(value) not in within and all(is_constant(item, inside) for item in value)
     return isinstance(value, (bool, int, float, complex, str, np.ndarray, np.generic)) or (isinstance(value, Tensor) and not value.is_recorded)
 
 

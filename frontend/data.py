@@ -5,6 +5,7 @@ from typing import Iterator
 
 import numpy as np
 
+from ..dialect.masked import refuse_masked
 from ..errors import OnemlirError, ShapeError
 from .random import generator
 from .tensor import Tensor
@@ -20,6 +21,8 @@ class batches:
     def __init__(self, *arrays, batch_size: int = 1, shuffle: bool = False, drop_last: bool = False, seed: int | None = None):
         if not arrays or batch_size < 1:
             raise OnemlirError(f"batches needs arrays and a positive batch_size, found {len(arrays)} arrays and {batch_size}")
+        for array in arrays:
+            refuse_masked(array, "an array of batches")
         self.arrays = [a._array if isinstance(a, Tensor) else np.asarray(a) for a in arrays]
         counts = {a.shape[:1] for a in self.arrays}
         if len(counts) != 1 or () in counts:

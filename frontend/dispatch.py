@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dialect.calling import bind_arguments, common_dtype
 from ..dialect.declare import Op
+from ..dialect.masked import refuse_masked
 from ..dialect.shapes import TensorType
 from ..errors import TraceError
 
@@ -152,6 +153,7 @@ def normalize(value):
 
         return tensor(value)
     if isinstance(value, np.ndarray):
+        refuse_masked(value, "an operand")
         return value
     if hasattr(value, "__index__"):
         return value.__index__()

@@ -1,6 +1,8 @@
 """The recorder: turns the ops of one run on an example into IR."""
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from contextlib import contextmanager
 from typing import Any, Mapping, Sequence
 
@@ -25,6 +27,7 @@ from .symbolic_int import size_of, SymbolicInt, wrap
 from .tensor import Tensor
 
 WEAK = ("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "negative", "abs")  # what Python computes of numbers
+UNROLLED = 10_000  # ops from one line of which a warning says that a loop can be recorded as one
 SMALL = 16  # elements up to which a captured array is a literal in the IR
 
 
@@ -62,6 +65,7 @@ class Recorder(GraphBuilder):
         self.facts: dict[str, int] = {}  # sizes of axes that reads have frozen or guarded
         self.assumptions: list[dict] = []
         self.path: list[str] = []
+        self.line_counts: Counter = Counter()
         self.blocks: list[ir.Block] = [self.block]  # the function's, then those of the regions that are being recorded
         self.scopes: list[Scope] = [Scope()]
         self.has_regions = False
@@ -79,8 +83,17 @@ class Recorder(GraphBuilder):
     # Locations and errors.
     def _location(self) -> ir.Location:
         line = self.user_line or user_line()
+        self._count(line)
         place = ir.Location.file(line.filename, line.line, 0, context=self.context)
         return ir.Location.name(".".join(self.path), place, context=self.context) if self.path else place
+
+    def _count(self, line: UserLine) -> None:
+        """Warn once of a line that records so many ops for one module that it is the body of a Python loop, most likely."""
+        key = (line.filename, line.line, *self.path)
+        self.line_counts[key] += 1
+        if self.line_counts[key] == UNROLLED and self.answers.replay is None:
+            warnings.warn(f"{line}\n  {UNROLLED:,} operations are recorded from this line. A Python loop is recorded step by step, and compiling takes "
+                          "as long as the loop has steps: ops.fori_loop, ops.scan and ops.while_loop record the body once", stacklevel=2)
 
     def refuse(self, what: str, advice: str):
         """Raise TraceError for something that cannot be recorded, naming it, the user's line and the module."""

@@ -7,9 +7,12 @@ import numpy as np
 
 from ..dialect import dtypes, ops as _declarations  # noqa: F401
 from ..dialect.declare import REGISTRY
+from ..dialect.masked import refuse_masked
 from ..errors import DTypeError, OnemlirError, ShapeError, TraceError
 from .autograd import check_in_place, grad_mode
 from .dispatch import apply, current_recorder, current_scope
+
+MAXIMUM_RANK = 64  # of a numpy array
 
 
 class Tensor:
@@ -249,6 +252,7 @@ def _array(data: Any, dtype) -> np.ndarray:
     if isinstance(data, Tensor):
         return np.array(data._read("tensor"), wanted)
     if isinstance(data, (np.ndarray, np.generic)):
+        refuse_masked(data, "the data")
         return np.array(data, dtypes.dtype_of(data.dtype) if wanted is None else wanted, order="C")
     if hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__"):
         array = np.from_dlpack(data)
@@ -296,9 +300,12 @@ def _first(data):
     return data
 
 
-def _unwrap(data):
+def _unwrap(data, depth: int = 0):
     if isinstance(data, (list, tuple)):
-        return [_unwrap(item) for item in data]
+        if depth == MAXIMUM_RANK:
+            raise ShapeError(f"cannot make a tensor of lists nested deeper than {MAXIMUM_RANK} levels, or of one that holds itself")
+        return [_unwrap(item, depth + 1) for item in data]
+    refuse_masked(data, "the data")
     return data._read("tensor") if isinstance(data, Tensor) else data
 
 

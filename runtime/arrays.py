@@ -7,6 +7,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
+from ..dialect.masked import refuse_masked
 from ..errors import DTypeError
 from .specs import Spec
 
@@ -49,6 +50,7 @@ def as_input(spec: Spec, value: Any) -> np.ndarray:
 
 def _as_array(spec: Spec, value: Any) -> np.ndarray:
     if isinstance(value, (np.ndarray, np.generic)):
+        refuse_masked(value, f"input '{spec.name}'")
         return np.asarray(value)
     if hasattr(value, "__dlpack__"):
         return _from_dlpack(value)
@@ -77,7 +79,8 @@ def refusal_of_mapping(values: Sequence[Any]) -> str:
 def _from_python(spec: Spec, value: Any) -> np.ndarray:
     """Lists and numbers have no dtype: they take the declared one if every value survives."""
     if not isinstance(value, (bool, int, float, complex)) and not (isinstance(value, Sequence) and not isinstance(value, (str, bytes))):
-        raise DTypeError(f"input '{spec.name}' must be an array of {spec.dtype}{list(spec.sizes)}, found {type(value).__name__}{refusal_of_mapping([value])}")
+        raise DTypeError(f"input '{spec.name}' must be an array of {spec.dtype}{list(spec.sizes)}, found {type(value).__name__}"
+                         f"{refusal_of_mapping([value])}")
     try:
         found = np.asarray(value)
         target = "f" if spec.dtype.kind == "V" else spec.dtype.kind

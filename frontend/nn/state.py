@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple
 
 import numpy as np
 
+from ...dialect.masked import refuse_masked
 from ...errors import OnemlirError, ShapeError
 from ..tensor import Tensor
 
@@ -52,6 +53,7 @@ def as_array(name: str, value) -> np.ndarray:
     if hasattr(value, "detach"):
         value = value.detach()
         value = value.float() if "bfloat16" in str(value.dtype) else value  # torch has no numpy form of it
+    refuse_masked(value, f"the state's entry '{name}'")
     array = np.asarray(value)
     if array.dtype == object:
         raise OnemlirError(f"the state's entry '{name}' is a {type(value).__name__}, expected an array")

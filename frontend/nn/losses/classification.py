@@ -94,7 +94,8 @@ def _guard_classes(what: str, classes: Tensor, count) -> None:
     low, high = ops.min(flat), ops.max(flat)
     text = NO_CLASS.format(what=what, found="{found}", expected="{expected}")
     operands = [ops.logical_and(low >= 0, high < count), ops.where(low < 0, low, high), count]
-    current_recorder().apply(REGISTRY["om.guard"], operands, {"message": f"{text}, at {literal(str(user_line()))}", "kind": "IndexRangeError"})
+    message = f"{text}, at {literal(str(user_line()))}"
+    current_recorder().apply(REGISTRY["om.guard"], operands, {"message": message, "kind": "IndexRangeError"})
 
 
 def _along(weight, axis: int, rank: int):

@@ -139,6 +139,44 @@ def test_an_error_survives_the_end_of_a_session_that_came_from_the_cache():
         fails()
 
 
+def test_containers_that_hold_themselves():
+    tensors, numbers, named = [om.tensor(X)], [1.0], {"a": om.tensor(X)}
+    tensors.append(tensors), numbers.append(numbers), named.update(b=named)
+    for call, message in ((lambda: om.trace(lambda x: x[0], tensors), "list at 'x.1' holds itself"), (lambda: om.jit(lambda x: x)(named), "dict at"),
+                          (lambda: om.trace(lambda x: tensors, om.tensor(X)), "list at '1' holds itself"), (lambda: om.tensor(numbers), "holds itself"),
+                          (lambda: om.trace(lambda x: x, om.tensor(X))(numbers), "input 'input' cannot be made")):
+        with pytest.raises(om.OnemlirError, match=message):
+            call()
+
+
+def test_masked_arrays_are_refused_where_the_mask_says_something():
+    masked, whole = np.ma.masked_array(X, X > 0), np.ma.masked_array(X)
+    traced = om.trace(lambda x: x + 1, om.tensor(X))
+    for call in (om.tensor, traced, lambda x: om.tensor(X) + x, lambda x: om.tensor([x, x]), lambda x: om.trace(lambda x: x, x),
+                 lambda x: list(om.batches(x))):
+        call(whole)
+        with pytest.raises(om.OnemlirError, match=r"masked array with \d+ of \d+ elements masked.*x.filled\(value\)"):
+            call(masked)
+
+
+def test_a_long_python_loop_warns_once_and_names_its_line(monkeypatch):
+    monkeypatch.setattr("onemlir.frontend.recording.UNROLLED", 20)
+
+    def function(x):
+        for _ in range(30):
+            x = x * 2 + 1
+        return x
+    with pytest.warns(UserWarning, match=r"test_calls.py:\d+: x = x \* 2 \+ 1\n  20 operations.*ops.scan") as found:
+        om.trace(function, om.tensor(X))
+    assert len(found) == 1
+
+
+def test_files_of_the_other_kind(tmp_path):
+    for read, name, message in ((om.load, "m.onnx", "from_onnx reads it"), (om.from_onnx, "m.onemodel", "load reads it")):
+        with pytest.raises(om.FormatError, match=message):
+            read(tmp_path / name)
+
+
 @pytest.mark.parametrize("function, message", [(3, "a module or a function, found 3 of type int"), (lambda x: None, "returned None, which holds no tensor"),
                                                (lambda x: {"a": "text"}, "holds no tensor")])
 def test_what_cannot_be_a_model(function, message):

@@ -21,6 +21,13 @@ def test_trap(trap, agrees):
         om.trace(trap.make(), *trap.example, axes=trap.axes)
 
 
+def test_table_in_the_documentation():
+    """Its rows are the programs, and its column for om.trace what the tests above see; `compare_traps.py` writes it."""
+    text = (pathlib.Path(__file__).parents[3] / "docs" / "torch_traps.md").read_text()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")][2:]
+    assert [(name, found.partition(",")[0]) for name, found, *_ in rows] == [(t.name, "right" if t.outcome == "right" else "refuses") for t in TRAPS]
+
+
 def _agrees(agrees, trap):
     copies = lambda inputs: tuple(t.clone() if isinstance(t, torch.Tensor) else t for t in inputs)
     agrees(Fresh(trap), copies(trap.example), trap.axes, [copies(trap.other)])

@@ -1,57 +1,22 @@
 """The thread pool as MLIR text.
 
-The state is an array of i32 words on a page of its own, which reads as zero in a forked child (the child starts its own workers).
-A caller takes the lock; where it is taken (a nested call, another thread's call) it runs its steps itself. It publishes a job by a new
+The state is an array of i32 words on a page of its own, which reads as zero in a forked child (the child starts its own workers). A
+caller takes the lock; where it is taken (a nested call, another thread's call) it runs its steps itself. It publishes a job by a new
 `SEQUENCE` number and opens the door: `DOOR` holds OPEN plus the number of workers inside. Workers enter by compare-and-exchange, so none
 can enter a job that is over, and take chunks from the counter `NEXT`. At the end the caller closes the door and waits for it to be 0.
-Waiting is a bounded spin, then sleep on a futex. A library that is unloaded ends its workers first (`onemlir_pool_destroy`).
+Waiting is a bounded spin, then sleep on a futex. What a worker does is in `worker`, what differs between systems in `system`. A library
+that is unloaded ends its workers first (`onemlir_pool_destroy`).
 """
 from __future__ import annotations
 
 import platform
 import sys
 
+from .system import system_text
+from .worker import SPINS, worker_text
+
 PASSES = ("convert-scf-to-cf,arith-expand,convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,"
           "reconcile-unrealized-casts,canonicalize,cse")
-SPINS = 300  # pauses of about 20 to 60 ns
-
-WAIT_LINUX = """
-// Sleep while the word is as expected.
-func.func private @om_pool_wait(%word: !llvm.ptr, %expected: i32) {{
-  %number = llvm.mlir.constant({futex} : i64) : i64
-  %wait = llvm.mlir.constant(128 : i32) : i32
-  %null = llvm.mlir.zero : !llvm.ptr
-  %r = llvm.call @syscall(%number, %word, %wait, %expected, %null) vararg(!llvm.func<i64 (i64, ...)>)
-       : (i64, !llvm.ptr, i32, i32, !llvm.ptr) -> i64
-  return
-}}
-func.func private @om_pool_wake(%word: !llvm.ptr) {{
-  %number = llvm.mlir.constant({futex} : i64) : i64
-  %wake = llvm.mlir.constant(129 : i32) : i32
-  %all = llvm.mlir.constant(2147483647 : i32) : i32
-  %r = llvm.call @syscall(%number, %word, %wake, %all) vararg(!llvm.func<i64 (i64, ...)>) : (i64, !llvm.ptr, i32, i32) -> i64
-  return
-}}
-llvm.func @syscall(i64, ...) -> i64
-"""
-
-WAIT_MACOS = """
-func.func private @__ulock_wait(i32, !llvm.ptr, i64, i32) -> i32
-func.func private @__ulock_wake(i32, !llvm.ptr, i64) -> i32
-func.func private @om_pool_wait(%word: !llvm.ptr, %expected: i32) {
-  %operation = llvm.mlir.constant(16777217 : i32) : i32
-  %forever = llvm.mlir.constant(0 : i32) : i32
-  %wide = arith.extui %expected : i32 to i64
-  %r = func.call @__ulock_wait(%operation, %word, %wide, %forever) : (i32, !llvm.ptr, i64, i32) -> i32
-  return
-}
-func.func private @om_pool_wake(%word: !llvm.ptr) {
-  %operation = llvm.mlir.constant(16777473 : i32) : i32
-  %zero = llvm.mlir.constant(0 : i64) : i64
-  %r = func.call @__ulock_wake(%operation, %word, %zero) : (i32, !llvm.ptr, i64) -> i32
-  return
-}
-"""
 
 PAUSE = {
     "x86_64": 'llvm.call_intrinsic "llvm.x86.sse2.pause"() : () -> ()',
@@ -64,9 +29,11 @@ func.func private @{inherit}(!llvm.ptr, i64, i32) -> i32
 func.func private @pthread_create(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 func.func private @pthread_join({thread}, !llvm.ptr) -> i32
 func.func private @getpid() -> i32
+func.func private @clock_gettime(i32, !llvm.ptr) -> i32
+func.func private @nanosleep(!llvm.ptr, !llvm.ptr) -> i32
 
 // Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 4 workers shall end, 5 process, 16 door, 17 caller sleeps, 18 limit (workers that may
-// enter); 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 24 next, 64 and on the workers' threads.
+// enter), 19 the caller's processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 24 next, 64 and on the workers' threads.
 func.func @onemlir_pool_create() -> !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
   %size = llvm.mlir.constant(4096 : i64) : i64
@@ -78,123 +45,6 @@ func.func @onemlir_pool_create() -> !llvm.ptr {{
   %page = func.call @mmap(%null, %size, %access, %flags, %file, %offset) : (!llvm.ptr, i64, i32, i32, i32, i64) -> !llvm.ptr
   %r = func.call @{inherit}(%page, %size, %wipe) : (!llvm.ptr, i64, i32) -> i32
   return %page : !llvm.ptr
-}}
-
-// Pause a bounded number of times while the word is equal (or is not, where %equal is false) to a value.
-func.func private @om_pool_spin(%word: !llvm.ptr, %value: i32, %equal: i1) {{
-  %zero = llvm.mlir.constant(0 : i32) : i32
-  %minus = llvm.mlir.constant(-1 : i32) : i32
-  %spins = llvm.mlir.constant({spins} : i32) : i32
-  %left = scf.while (%n = %spins) : (i32) -> i32 {{
-    %now = llvm.load %word atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
-    %same = arith.cmpi eq, %now, %value : i32
-    %wait = arith.cmpi eq, %same, %equal : i1
-    %more = arith.cmpi sgt, %n, %zero : i32
-    %go = arith.andi %wait, %more : i1
-    scf.condition(%go) %n : i32
-  }} do {{
-  ^bb0(%n: i32):
-    {pause}
-    %less = arith.addi %n, %minus : i32
-    scf.yield %less : i32
-  }}
-  return
-}}
-
-// Take chunks until none is left.
-func.func private @om_pool_work(%state: !llvm.ptr) {{
-  %body_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i64
-  %context_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i64
-  %count_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i64
-  %chunk_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i64
-  %next_at = llvm.getelementptr %state[24] : (!llvm.ptr) -> !llvm.ptr, i64
-  %body = llvm.load %body_at : !llvm.ptr -> !llvm.ptr
-  %context = llvm.load %context_at : !llvm.ptr -> !llvm.ptr
-  %count = llvm.load %count_at : !llvm.ptr -> i64
-  %chunk = llvm.load %chunk_at : !llvm.ptr -> i64
-  scf.while : () -> () {{
-    %begin = llvm.atomicrmw add %next_at, %chunk acq_rel : !llvm.ptr, i64
-    %some = arith.cmpi slt, %begin, %count : i64
-    scf.if %some {{
-      %stop = arith.addi %begin, %chunk : i64
-      %end = arith.minsi %stop, %count : i64
-      llvm.call %body(%context, %begin, %end) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
-    }}
-    scf.condition(%some)
-  }} do {{
-    scf.yield
-  }}
-  return
-}}
-
-func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
-  %null = llvm.mlir.zero : !llvm.ptr
-  %zero = llvm.mlir.constant(0 : i32) : i32
-  %one = llvm.mlir.constant(1 : i32) : i32
-  %minus = llvm.mlir.constant(-1 : i32) : i32
-  %open = llvm.mlir.constant(65536 : i32) : i32
-  %inside_mask = llvm.mlir.constant(65535 : i32) : i32
-  %true = llvm.mlir.constant(true) : i1
-  %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
-  %sleepers_at = llvm.getelementptr %state[3] : (!llvm.ptr) -> !llvm.ptr, i32
-  %door_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i32
-  %waiting_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i32
-  %limit_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i32
-  %stop_at = llvm.getelementptr %state[4] : (!llvm.ptr) -> !llvm.ptr, i32
-  %ended = scf.while (%last = %zero) : (i32) -> i32 {{
-    // Wait for a new job: spin, then sleep.
-    func.call @om_pool_spin(%sequence_at, %last, %true) : (!llvm.ptr, i32, i1) -> ()
-    %a = llvm.atomicrmw add %sleepers_at, %one seq_cst : !llvm.ptr, i32
-    scf.while : () -> () {{
-      %now = llvm.load %sequence_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
-      %same = arith.cmpi eq, %now, %last : i32
-      scf.condition(%same)
-    }} do {{
-      func.call @om_pool_wait(%sequence_at, %last) : (!llvm.ptr, i32) -> ()
-      scf.yield
-    }}
-    %b = llvm.atomicrmw add %sleepers_at, %minus seq_cst : !llvm.ptr, i32
-    %sequence = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
-    // Enter if the door is open and there is room.
-    %seen = llvm.load %door_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
-    %no = llvm.mlir.constant(false) : i1
-    %tried:2 = scf.while (%door = %seen, %in = %no) : (i32, i1) -> (i32, i1) {{
-      %is_open = arith.cmpi uge, %door, %open : i32
-      %inside = arith.andi %door, %inside_mask : i32
-      %limit = llvm.load %limit_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
-      %room = arith.cmpi ult, %inside, %limit : i32
-      %may = arith.andi %is_open, %room : i1
-      %out = arith.xori %in, %true : i1
-      %go = arith.andi %may, %out : i1
-      scf.condition(%go) %door, %in : i32, i1
-    }} do {{
-    ^bb0(%door: i32, %in: i1):
-      %more = arith.addi %door, %one : i32
-      %pair = llvm.cmpxchg %door_at, %door, %more seq_cst seq_cst : !llvm.ptr, i32
-      %value = llvm.extractvalue %pair[0] : !llvm.struct<(i32, i1)>
-      %success = llvm.extractvalue %pair[1] : !llvm.struct<(i32, i1)>
-      scf.yield %value, %success : i32, i1
-    }}
-    scf.if %tried#1 {{
-      func.call @om_pool_work(%state) : (!llvm.ptr) -> ()
-      %before = llvm.atomicrmw add %door_at, %minus seq_cst : !llvm.ptr, i32
-      %was_last = arith.cmpi eq, %before, %one : i32
-      scf.if %was_last {{
-        %waiting = llvm.load %waiting_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
-        %sleeps = arith.cmpi ne, %waiting, %zero : i32
-        scf.if %sleeps {{
-          func.call @om_pool_wake(%door_at) : (!llvm.ptr) -> ()
-        }}
-      }}
-    }}
-    %stop = llvm.load %stop_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
-    %stay = arith.cmpi eq, %stop, %zero : i32
-    scf.condition(%stay) %sequence : i32
-  }} do {{
-  ^bb0(%sequence: i32):
-    scf.yield %sequence : i32
-  }}
-  return %null : !llvm.ptr
 }}
 
 // Start workers until there are as many as wanted; the lock is held. One that cannot be started is done without.
@@ -301,6 +151,9 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   llvm.store %count, %count_at : i64, !llvm.ptr
   llvm.store %chunk, %chunk_at : i64, !llvm.ptr
   llvm.store %zero64, %next_at : i64, !llvm.ptr
+  %cpu_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i32
+  %cpu = func.call @om_pool_cpu() : () -> i32
+  llvm.store %cpu, %cpu_at atomic monotonic {{alignment = 4 : i64}} : i32, !llvm.ptr
   llvm.store %wanted, %limit_at atomic release {{alignment = 4 : i64}} : i32, !llvm.ptr
   llvm.store %open, %door_at atomic seq_cst {{alignment = 4 : i64}} : i32, !llvm.ptr
   %old = llvm.atomicrmw add %sequence_at, %one seq_cst : !llvm.ptr, i32
@@ -309,11 +162,17 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   scf.if %asleep {{
     func.call @om_pool_wake(%sequence_at) : (!llvm.ptr) -> ()
   }}
-  func.call @om_pool_work(%state) : (!llvm.ptr) -> ()
+  scf.while : () -> () {{
+    %some = func.call @om_pool_take(%state) : (!llvm.ptr) -> i1
+    scf.condition(%some)
+  }} do {{
+    scf.yield
+  }}
   // Close the door and wait for those inside.
   %closing = arith.subi %zero, %open : i32
   %was = llvm.atomicrmw add %door_at, %closing seq_cst : !llvm.ptr, i32
-  func.call @om_pool_spin(%door_at, %zero, %no) : (!llvm.ptr, i32, i1) -> ()
+  %spins = llvm.mlir.constant({spins} : i32) : i32
+  func.call @om_pool_spin(%door_at, %zero, %no, %spins) : (!llvm.ptr, i32, i1, i32) -> ()
   %inside_now = llvm.load %door_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
   %still = arith.cmpi ne, %inside_now, %zero : i32
   scf.if %still {{
@@ -381,9 +240,6 @@ func.func private @om_pool_join(%state: !llvm.ptr) {{
 }}
 """
 
-LINUX = {"inherit": "madvise", "wipe": 18, "anonymous": 0x22, "thread": "i64"}
-MACOS = {"inherit": "minherit", "wipe": 3, "anonymous": 0x1002, "thread": "!llvm.ptr"}
-FUTEX = {"x86_64": 202, "aarch64": 98}
 MOST_WORKERS = 448  # whose threads the page has room for
 EXPORTED = ("onemlir_pool_create", "onemlir_parallel_for", "onemlir_pool_destroy")
 
@@ -392,10 +248,8 @@ def pool_source(machine: str = "", system: str = "") -> str:
     """The module's text for a machine (`x86_64` or `aarch64`) and a system (`linux` or `darwin`), this one's unless given."""
     machine = (machine or platform.machine()).lower().replace("arm64", "aarch64").replace("amd64", "x86_64")
     system = system or sys.platform
-    names = MACOS if system == "darwin" else LINUX
-    wait = WAIT_MACOS if system == "darwin" else WAIT_LINUX.format(futex=FUTEX[machine])
-    text = (POOL + DESTROY).format(pause=PAUSE[machine], spins=SPINS, most=MOST_WORKERS, **names)
-    return text + ("func.func private @madvise(!llvm.ptr, i64, i32) -> i32\n" if system == "darwin" else "") + wait
+    own, names = system_text(machine, system)
+    return (POOL + DESTROY).format(spins=SPINS, most=MOST_WORKERS, **names) + worker_text(pause=PAUSE[machine], **names) + own
 
 
 def pool_module(context, machine: str = "", system: str = ""):

@@ -1,0 +1,148 @@
+"""What the pool asks of the operating system, as MLIR text: waiting, waking, short turns, and leaving the caller's processor."""
+from __future__ import annotations
+
+SLICE = 500_000  # ns
+
+WAIT_LINUX = """
+// Sleep while the word is as expected.
+func.func private @om_pool_wait(%word: !llvm.ptr, %expected: i32) {{
+  %number = llvm.mlir.constant({futex} : i64) : i64
+  %wait = llvm.mlir.constant(128 : i32) : i32
+  %null = llvm.mlir.zero : !llvm.ptr
+  %r = llvm.call @syscall(%number, %word, %wait, %expected, %null) vararg(!llvm.func<i64 (i64, ...)>)
+       : (i64, !llvm.ptr, i32, i32, !llvm.ptr) -> i64
+  return
+}}
+func.func private @om_pool_wake(%word: !llvm.ptr) {{
+  %number = llvm.mlir.constant({futex} : i64) : i64
+  %wake = llvm.mlir.constant(129 : i32) : i32
+  %all = llvm.mlir.constant(2147483647 : i32) : i32
+  %r = llvm.call @syscall(%number, %word, %wake, %all) vararg(!llvm.func<i64 (i64, ...)>) : (i64, !llvm.ptr, i32, i32) -> i64
+  return
+}}
+llvm.func @syscall(i64, ...) -> i64
+
+// Short turns on the processor for this thread ({slice} ns), so that it takes it from another one when it wakes (sched_setattr's runtime,
+// which Linux 6.12 and newer heed), and timers without slack.
+func.func private @om_pool_slice() {{
+  %size = llvm.mlir.constant(56 : i64) : i64
+  %null = llvm.mlir.zero : !llvm.ptr
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %zero64 = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %normal = llvm.mlir.constant(0 : i32) : i32
+  %length = llvm.mlir.constant(56 : i32) : i32
+  %turn = llvm.mlir.constant({slice} : i64) : i64
+  %attributes = llvm.alloca %one x !llvm.array<7 x i64> : (i64) -> !llvm.ptr
+  %get = llvm.mlir.constant({getattr} : i64) : i64
+  %set = llvm.mlir.constant({setattr} : i64) : i64
+  %control = llvm.mlir.constant({prctl} : i64) : i64
+  %slack = llvm.mlir.constant(29 : i32) : i32
+  %s = llvm.call @syscall(%control, %slack, %one) vararg(!llvm.func<i64 (i64, ...)>) : (i64, i32, i64) -> i64
+  %r = llvm.call @syscall(%get, %zero, %attributes, %length, %zero) vararg(!llvm.func<i64 (i64, ...)>)
+       : (i64, i32, !llvm.ptr, i32, i32) -> i64
+  %policy_at = llvm.getelementptr %attributes[1] : (!llvm.ptr) -> !llvm.ptr, i32
+  %runtime_at = llvm.getelementptr %attributes[3] : (!llvm.ptr) -> !llvm.ptr, i64
+  %policy = llvm.load %policy_at : !llvm.ptr -> i32
+  %known = arith.cmpi eq, %r, %zero64 : i64
+  %shared = arith.cmpi eq, %policy, %normal : i32
+  %may = arith.andi %known, %shared : i1
+  scf.if %may {{
+    llvm.store %turn, %runtime_at : i64, !llvm.ptr
+    %t = llvm.call @syscall(%set, %zero, %attributes, %zero) vararg(!llvm.func<i64 (i64, ...)>) : (i64, i32, !llvm.ptr, i32) -> i64
+  }}
+  return
+}}
+
+func.func private @om_pool_cpu() -> i32 {{
+  %cpu = func.call @sched_getcpu() : () -> i32
+  return %cpu : i32
+}}
+func.func private @sched_getcpu() -> i32
+
+// Whether this thread was on the caller's processor and could go to another. Its affinity is as before afterwards.
+func.func private @om_pool_move(%caller: i32) -> i1 {{
+  %mine = func.call @sched_getcpu() : () -> i32
+  %together = arith.cmpi eq, %mine, %caller : i32
+  %moved = scf.if %together -> i1 {{
+    %one = llvm.mlir.constant(1 : i64) : i64
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %none = llvm.mlir.constant(0 : i64) : i64
+    %size = llvm.mlir.constant(1024 : i64) : i64
+    %mask = llvm.alloca %one x !llvm.array<128 x i64> : (i64) -> !llvm.ptr
+    %three = llvm.mlir.constant(3 : i32) : i32
+    %seven = llvm.mlir.constant(7 : i32) : i32
+    %bit1 = llvm.mlir.constant(1 : i8) : i8
+    %set = llvm.mlir.constant({setaffinity} : i64) : i64
+    %get = llvm.mlir.constant({getaffinity} : i64) : i64
+    %length = llvm.call @syscall(%get, %zero, %size, %mask) vararg(!llvm.func<i64 (i64, ...)>) : (i64, i32, i64, !llvm.ptr) -> i64
+    %known = arith.cmpi sgt, %length, %none : i64
+    %changed = scf.if %known -> i1 {{
+      %byte = arith.shrui %mine, %three : i32
+      %place = arith.andi %mine, %seven : i32
+      %place8 = arith.trunci %place : i32 to i8
+      %bit = arith.shli %bit1, %place8 : i8
+      %at = llvm.getelementptr %mask[%byte] : (!llvm.ptr, i32) -> !llvm.ptr, i8
+      %old = llvm.load %at : !llvm.ptr -> i8
+      %without = arith.xori %old, %bit : i8
+      llvm.store %without, %at : i8, !llvm.ptr
+      %r = llvm.call @syscall(%set, %zero, %length, %mask) vararg(!llvm.func<i64 (i64, ...)>) : (i64, i32, i64, !llvm.ptr) -> i64
+      llvm.store %old, %at : i8, !llvm.ptr
+      %t = llvm.call @syscall(%set, %zero, %length, %mask) vararg(!llvm.func<i64 (i64, ...)>) : (i64, i32, i64, !llvm.ptr) -> i64
+      %ok = arith.cmpi eq, %r, %none : i64
+      scf.yield %ok : i1
+    }} else {{
+      %no = llvm.mlir.constant(false) : i1
+      scf.yield %no : i1
+    }}
+    scf.yield %changed : i1
+  }} else {{
+    %no = llvm.mlir.constant(false) : i1
+    scf.yield %no : i1
+  }}
+  return %moved : i1
+}}
+"""
+
+WAIT_MACOS = """
+func.func private @om_pool_slice() {
+  return
+}
+func.func private @om_pool_cpu() -> i32 {
+  %unknown = llvm.mlir.constant(-1 : i32) : i32
+  return %unknown : i32
+}
+func.func private @om_pool_move(%caller: i32) -> i1 {
+  %no = llvm.mlir.constant(false) : i1
+  return %no : i1
+}
+func.func private @__ulock_wait(i32, !llvm.ptr, i64, i32) -> i32
+func.func private @__ulock_wake(i32, !llvm.ptr, i64) -> i32
+func.func private @om_pool_wait(%word: !llvm.ptr, %expected: i32) {
+  %operation = llvm.mlir.constant(16777217 : i32) : i32
+  %forever = llvm.mlir.constant(0 : i32) : i32
+  %wide = arith.extui %expected : i32 to i64
+  %r = func.call @__ulock_wait(%operation, %word, %wide, %forever) : (i32, !llvm.ptr, i64, i32) -> i32
+  return
+}
+func.func private @om_pool_wake(%word: !llvm.ptr) {
+  %operation = llvm.mlir.constant(16777473 : i32) : i32
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %r = func.call @__ulock_wake(%operation, %word, %zero) : (i32, !llvm.ptr, i64) -> i32
+  return
+}
+"""
+
+LINUX = {"inherit": "madvise", "wipe": 18, "anonymous": 0x22, "thread": "i64", "wall": 1, "own": 3}
+MACOS = {"inherit": "minherit", "wipe": 3, "anonymous": 0x1002, "thread": "!llvm.ptr", "wall": 6, "own": 16}
+SYSCALLS = {
+    "x86_64": {"futex": 202, "prctl": 157, "setattr": 314, "getattr": 315, "setaffinity": 203, "getaffinity": 204},
+    "aarch64": {"futex": 98, "prctl": 167, "setattr": 274, "getattr": 275, "setaffinity": 122, "getaffinity": 123},
+}
+
+
+def system_text(machine: str, system: str) -> tuple[str, dict]:
+    """The functions of a machine and system, and the system's numbers and type names for the rest of the pool."""
+    if system == "darwin":
+        return WAIT_MACOS + "func.func private @madvise(!llvm.ptr, i64, i32) -> i32\n", MACOS
+    return WAIT_LINUX.format(slice=SLICE, **SYSCALLS[machine]), LINUX

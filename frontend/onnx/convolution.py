@@ -6,14 +6,17 @@ import numpy as np
 from ...dialect import dtypes
 from ..ops.declared import declared as om
 from ..tensor import Tensor
+from .integer_products import centered, integer_conv
 from .registry import reads
-from .windows import padded, window_of
+from .windows import padded, Window, window_of
 
 
 def convolved(node, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Conv with the node's attributes."""
-    kernel = _shape(weight)[2:]
-    window = window_of(node, kernel, _shape(x)[2:])
+    return _slid(node, window_of(node, _shape(weight)[2:], _shape(x)[2:]), x, weight, bias)
+
+
+def _slid(node, window: Window, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     if not window.is_fixed:
         x = padded(x, window, None)
     return om.conv(x, weight, bias, stride=window.strides, padding=window.padding, dilation=window.dilations, groups=node.int("group", 1))
@@ -32,26 +35,31 @@ def read_conv(node, ops):
 
 @reads("ConvInteger")
 def read_conv_integer(node, ops):
-    """Conv of x - x_zero_point and w - w_zero_point in i32."""
-    x = _centered(node.tensor(0), node.optional(2), None)
-    return convolved(node, x, _centered(node.tensor(1), node.optional(3), 0), None)
+    return _integers_convolved(node, node.tensor(0), node.tensor(1), node.optional(2), node.optional(3))
 
 
-def _centered(x: Tensor, zero_point: Tensor | None, axis: int | None) -> Tensor:
-    x = x.astype(dtypes.int32)
-    if zero_point is None:
-        return x
-    zero_point = zero_point.astype(dtypes.int32)
-    if zero_point.ndim == 1 and axis is not None:
-        zero_point = om.reshape(zero_point, shape=tuple(-1 if i == axis else 1 for i in range(x.ndim)))
-    return x - zero_point
+def _integers_convolved(node, x: Tensor, w: Tensor, x_zero: Tensor | None, w_zero: Tensor | None) -> Tensor:
+    """Conv of x - x_zero and w - w_zero in i32; w_zero: one, or one a feature."""
+    if w_zero is not None and w_zero.ndim == 1:
+        w_zero = om.reshape(w_zero, shape=(-1, *[1] * (w.ndim - 1)))
+    groups = node.int("group", 1)
+
+    def conv(x, w):
+        window = window_of(node, _shape(w)[2:], _shape(x)[2:])
+        if window.kernel == (3, 3) and groups == 1 and w.dtype == dtypes.float32:  # a fourth column keeps Winograd's method away: it is not exact
+            w, window.high = om.pad(w, 0.0, low=(0,) * 4, high=(0, 0, 0, 1)), (window.high[0], window.high[1] + window.dilations[1])
+        return _slid(node, window, x, w, None)
+
+    return integer_conv(conv, centered(x, x_zero), centered(w, w_zero), groups)
 
 
 @reads("QLinearConv")
 def read_qlinear_conv(node, ops):
-    """round(conv(x - x_zero, w - w_zero) * (x_scale * w_scale / y_scale)) + y_zero, saturated."""
+    """round((conv(x - x_zero, w - w_zero) + bias) * (x_scale * w_scale / y_scale)) + y_zero, saturated."""
     x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias = (node.optional(i) for i in range(9))
-    y = convolved(node, _centered(x, x_zero, None), _centered(w, w_zero, 0), bias)
+    y = _integers_convolved(node, x, w, x_zero, w_zero)
+    if bias is not None:
+        y = y + om.reshape(bias, shape=(-1, *[1] * (y.ndim - 2)))
     return requantized(y, x_scale, w_scale, y_scale, y_zero, 1)
 
 

@@ -5,6 +5,7 @@ from ...dialect import dtypes
 from ..ops.declared import declared as om
 from ..ops.linear_algebra import einsum
 from ..tensor import Tensor
+from .integer_products import centered, integer_matmul
 from .registry import reads
 
 
@@ -44,14 +45,17 @@ def read_einsum(node, ops):
 
 @reads("MatMulInteger")
 def read_matmul_integer(node, ops):
-    """(A - a_zero_point) @ (B - b_zero_point) in i32."""
-    a, b = node.tensor(0).astype(dtypes.int32), node.tensor(1).astype(dtypes.int32)
-    a_zero, b_zero = node.optional(2), node.optional(3)
-    if a_zero is not None:
-        a_zero = a_zero.astype(dtypes.int32)
-        a = a - (om.reshape(a_zero, shape=(-1, 1)) if a_zero.ndim == 1 else a_zero)
-    b = b if b_zero is None else b - b_zero.astype(dtypes.int32)
-    return ops.matmul(a, b)
+    return matmul_of_integers(node.tensor(0), node.tensor(1), node.optional(2), node.optional(3))
+
+
+def matmul_of_integers(a: Tensor, b: Tensor, a_zero: Tensor | None, b_zero: Tensor | None) -> Tensor:
+    """(a - a_zero) @ (b - b_zero) in i32; zero points: one, or one a row of a and one a column of b."""
+    return integer_matmul(centered(a, None if a_zero is None else _rows(a_zero)), centered(b, b_zero))
+
+
+def _rows(parameter: Tensor) -> Tensor:
+    """A scale or zero point of each row as a column."""
+    return om.reshape(parameter, shape=(-1, 1)) if parameter.ndim == 1 else parameter
 
 
 @reads("QLinearMatMul")
@@ -60,9 +64,8 @@ def read_qlinear_matmul(node, ops):
     import numpy as np
 
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = node.tensors()
-    rows = lambda t: om.reshape(t, shape=(-1, 1)) if t.ndim == 1 else t
-    product = ops.matmul(a.astype(dtypes.int32) - rows(a_zero).astype(dtypes.int32), b.astype(dtypes.int32) - b_zero.astype(dtypes.int32))
-    factor = rows(a_scale).astype(dtypes.float32) * b_scale.astype(dtypes.float32) / y_scale.astype(dtypes.float32)
+    product = matmul_of_integers(a, b, a_zero, b_zero)
+    factor = _rows(a_scale).astype(dtypes.float32) * b_scale.astype(dtypes.float32) / y_scale.astype(dtypes.float32)
     limits = np.iinfo(y_zero.dtype)
     rounded = ops.round(product.astype(dtypes.float32) * factor) + y_zero.astype(dtypes.float32)
     return ops.minimum(ops.maximum(rounded, float(limits.min)), float(limits.max)).astype(y_zero.dtype)

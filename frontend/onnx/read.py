@@ -188,6 +188,8 @@ class _Inputs:
 
     def _size(self, dim, number: int, axis: int, name: str, named: bool):
         if dim.HasField("dim_value"):
+            if dim.dim_value == -1:  # what some exporters write for an unknown size
+                return anonymous_axis(number, axis)
             if not 0 <= dim.dim_value < 1 << 40:
                 raise FormatError(f"axis {axis} of the input '{name}' has the size {dim.dim_value}")
             return dim.dim_value

@@ -6,7 +6,9 @@ from ....dialect import dtypes
 from ...ops.declared import declared as om
 from ...tensor import Tensor
 from ..convolution import read_qlinear_conv
-from ..quantization import read_dequantize, read_dynamic_quantize, read_quantize
+from ..integer_products import centered, integer_matmul
+from ..linear_algebra import matmul_of_integers
+from ..quantization import dynamically_quantized, one, read_dequantize, read_quantize
 from .domain import microsoft
 from .fused import channels_first, channels_last, swapped
 
@@ -23,18 +25,13 @@ def read_dequantize_linear(node, ops):
 
 def dequantized(node, first: int) -> Tensor:
     """Input `first`, with scale and zero point behind it, as numbers."""
-    return om.dequantize_linear(node.tensor(first), _one(node.tensor(first + 1)), _one(node.optional(first + 2)))
-
-
-def _one(parameter: Tensor | None) -> Tensor | None:
-    """A scale or zero point of one element as a scalar."""
-    return om.reshape(parameter, shape=()) if parameter is not None and parameter.shape == (1,) else parameter
+    return om.dequantize_linear(node.tensor(first), one(node.tensor(first + 1)), one(node.optional(first + 2)))
 
 
 def requantized(node, y: Tensor, scale: int, dtype=dtypes.uint8) -> Tensor:
     """y as integers by the scale that input `scale` is, and the zero point behind it."""
-    zero = _one(node.optional(scale + 1))
-    return om.quantize_linear(y, _one(node.tensor(scale)), zero, **({} if zero is not None else {"dtype": dtype}))
+    zero = one(node.optional(scale + 1))
+    return om.quantize_linear(y, one(node.tensor(scale)), zero, **({} if zero is not None else {"dtype": dtype}))
 
 
 @microsoft("QLinearAdd", "QLinearMul")
@@ -91,43 +88,32 @@ def read_microsoft_qlinear_conv(node, ops):
     return channels_last(node.read_as("QLinearConv", x, *node.inputs[1:]))
 
 
-def _centered(x: Tensor, zero: Tensor | None) -> Tensor:
-    x = x.astype(dtypes.int32)
-    return x if zero is None else x - _one(zero).astype(dtypes.int32)
-
-
 @microsoft("QGemm")
 def read_qgemm(node, ops):
     """alpha * op(a) @ op(b) + c in i32 with the scales of a and b; f32 where y has no scale, else integers."""
-    a, b = _centered(node.tensor(0), node.optional(2)), _centered(node.tensor(3), node.optional(5))
-    product = ops.matmul(swapped(a) if node.int("transA", 0) else a, swapped(b) if node.int("transB", 0) else b)
+    a, b = centered(node.tensor(0), one(node.optional(2))), centered(node.tensor(3), one(node.optional(5)))
+    product = integer_matmul(swapped(a) if node.int("transA", 0) else a, swapped(b) if node.int("transB", 0) else b)
     product = product + node.tensor(6) if node.has(6) else product
-    y = product.astype(dtypes.float32) * (_one(node.tensor(1)) * _one(node.tensor(4)) * node.float("alpha", 1.0))
+    y = product.astype(dtypes.float32) * (one(node.tensor(1)) * one(node.tensor(4)) * node.float("alpha", 1.0))
     return requantized(node, y, 7, node.value(0).dtype) if node.has(7) else y
 
 
 def scaled_product(product: Tensor, a_scale: Tensor, b_scale: Tensor, bias: Tensor | None) -> Tensor:
     """An i32 product as numbers."""
-    y = product.astype(dtypes.float32) * (_one(a_scale) * _one(b_scale))
+    y = product.astype(dtypes.float32) * (one(a_scale) * one(b_scale))
     return y if bias is None else y + bias
 
 
 @microsoft("MatMulIntegerToFloat")
 def read_matmul_integer_to_float(node, ops):
     a, b, a_scale, b_scale = (node.tensor(i) for i in range(4))
-    product = read_matmul_integer_of(node, a, b, node.optional(4), node.optional(5))
+    product = matmul_of_integers(a, b, one(node.optional(4)), one(node.optional(5)))
     return scaled_product(product, a_scale, b_scale, node.optional(6))
 
 
 @microsoft("DynamicQuantizeMatMul")
 def read_dynamic_quantize_matmul(node, ops):
     """A quantized by its own range, times the integers B."""
-    a, a_scale, a_zero = read_dynamic_quantize(node, ops)
-    product = read_matmul_integer_of(node, a, node.tensor(1), a_zero, node.optional(3))
+    a, a_scale, a_zero = dynamically_quantized(node.tensor(0))
+    product = matmul_of_integers(a, node.tensor(1), a_zero, one(node.optional(3)))
     return scaled_product(product, a_scale, node.tensor(2), node.optional(4))
-
-
-def read_matmul_integer_of(node, a: Tensor, b: Tensor, a_zero: Tensor | None, b_zero: Tensor | None) -> Tensor:
-    return node.read_as("MatMulInteger", a, b, _one(a_zero), _one(b_zero))
-
-

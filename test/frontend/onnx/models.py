@@ -34,7 +34,7 @@ def peer(proto: onnx.ModelProto, inputs: dict) -> list[np.ndarray]:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
+    options.log_severity_level, options.intra_op_num_threads = 3, 1
     return onnxruntime.InferenceSession(proto.SerializeToString(), options).run(None, {name: np.asarray(array) for name, array in inputs.items()})
 
 

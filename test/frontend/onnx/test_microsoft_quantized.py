@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from models import microsoft as ms, same_node_as_peer as check
+from models import microsoft as ms, node, same_node_as_peer as check
 
 rng = np.random.default_rng(4)
 
@@ -116,3 +116,36 @@ def test_gather_block_quantized():
     constants = {"t": u8(10, 16), "s": np.abs(normal(10, 2)), "z": u8(10, 1)}
     node = ms("GatherBlockQuantized", "t i s z", "y", bits=4, block_size=16, gather_axis=0, quantize_axis=1)
     check(node, {"i": np.array([[1, 9, 3]])}, constants)
+
+
+@pytest.mark.parametrize("direction, states, per_column, dtype", [("forward", False, False, np.uint8), ("bidirectional", True, True, np.int8)])
+def test_dynamic_quantize_lstm(direction, states, per_column, dtype):
+    directions, features, hidden = 2 if direction == "bidirectional" else 1, 5, 8
+    wide = (directions, 4 * hidden) if per_column else (directions,)
+    weights = lambda rows: (u8(directions, rows, 4 * hidden).astype(np.int16) - (128 if dtype == np.int8 else 0)).astype(dtype)
+    points = np.zeros(wide, dtype) if dtype == np.int8 else np.full(wide, 120, dtype)
+    constants = {"w": weights(features), "r": weights(hidden), "b": normal(directions, 8 * hidden), "rs": np.full(wide, 0.004, np.float32),
+                 "ws": np.full(wide, 0.005, np.float32), "wz": points, "rz": points}
+    inputs = {"x": normal(6, 3, features)} | ({"h": normal(directions, 3, hidden), "c": normal(directions, 3, hidden)} if states else {})
+    names = "x w r b _ h c _ ws wz rs rz" if states else "x w r b _ _ _ _ ws wz rs rz"
+    node = ms("DynamicQuantizeLSTM", names, "y yh yc", direction=direction, hidden_size=hidden, input_forget=0)
+    check(node, inputs, constants, symbolic=not states, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("op_type", ["QuantizeLinear", "DequantizeLinear"])
+def test_one_element_parameters_of_two_ranks(op_type):
+    """Scale (1,) and zero point () with an axis that x does not have."""
+    x = normal(4) if op_type == "QuantizeLinear" else u8(4)
+    check(node(op_type, "x s z", "y", axis=1), {"x": x}, {"s": np.full((1,), 0.02, np.float32), "z": np.uint8(3).reshape(())}, rtol=0, atol=0)
+
+
+# Sums of more products than f32 holds exactly.
+def test_matmul_of_many_terms():
+    inputs = {"a": np.where(rng.random((2, 300)) < 0.1, u8(2, 300), 255).astype(np.uint8)}
+    check(node("MatMulInteger", "a b", "y"), inputs, {"b": np.where(rng.random((300, 7)) < 0.1, u8(300, 7), 255).astype(np.uint8)}, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("groups, channels", [(1, 40), (2, 80), (4, 8)])
+def test_convolution_of_many_terms(groups, channels):
+    x, w = (np.where(rng.random(shape) < 0.1, u8(*shape), 255).astype(np.uint8) for shape in ((1, channels, 5, 5), (8, channels // groups, 3, 3)))
+    check(node("ConvInteger", "x w", "y", pads=[1, 1, 1, 1], group=groups), {"x": x}, {"w": w}, rtol=0, atol=0)

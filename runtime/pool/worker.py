@@ -13,8 +13,8 @@ from __future__ import annotations
 SPINS = 4000  # pauses, of 20 to 60 ns each, in which a job is awaited before the worker sleeps: waking takes longer where processors halt
 GLANCE = 400  # the same for a worker that takes turns
 LOST = 300_000  # ns within a job in which a worker did not run
-TURN = 150_000  # ns of work; the scheduler's turn is longer
-NAP, LONGEST = 60_000, 2_000_000  # ns of sleep, least and most
+TURN = 80_000  # ns of work; the scheduler's turn is longer
+NAP, LONGEST, MARGIN = 60_000, 2_000_000, 10_000  # ns of sleep: least, most, and over the time awake
 FIRST, MOST = 8_000_000, 512_000_000  # ns for which it takes turns
 WINDOW = 30_000_000  # ns
 PATIENCE = 1_000_000  # ns without a job, after which a worker that takes turns sleeps until it is woken
@@ -75,8 +75,20 @@ func.func private @om_pool_clock(%clock: i32) -> i64 {{
   return %now : i64
 }}
 
-// A timed sleep.
-func.func private @om_pool_sleep(%nanoseconds: i64) {{
+// Sleep as long as this thread has been awake, and a little longer.
+func.func private @om_pool_rest(%awake_since: i64) {{
+  %wall_clock = llvm.mlir.constant({wall} : i32) : i32
+  %eight = llvm.mlir.constant(8 : i64) : i64
+  %margin = llvm.mlir.constant({margin} : i64) : i64
+  %longest = llvm.mlir.constant({longest} : i64) : i64
+  %nap = llvm.mlir.constant({nap} : i64) : i64
+  %now = func.call @om_pool_clock(%wall_clock) : (i32) -> i64
+  %awake = arith.subi %now, %awake_since : i64
+  %part = arith.divui %awake, %eight : i64
+  %longer = arith.addi %awake, %part : i64
+  %enough = arith.addi %longer, %margin : i64
+  %at_least = arith.maxui %enough, %nap : i64
+  %nanoseconds = arith.minui %at_least, %longest : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %null = llvm.mlir.zero : !llvm.ptr
   %time = llvm.alloca %one x !llvm.array<2 x i64> : (i64) -> !llvm.ptr
@@ -111,16 +123,15 @@ func.func private @om_pool_shares(%now: i64, %until: i64, %period: i64) -> (i64,
 }}
 
 // A worker's part of a job: chunks until none is left, or until its turn is over where it shares its processor. Gives the end of the time
-// in which it shares it, the length of that time, and for how long it has worked since it last slept.
-func.func private @om_pool_work(%state: !llvm.ptr, %shares_until: i64, %shares_for: i64, %worked: i64) -> (i64, i64, i64) {{
+// in which it shares it, and the length of that time.
+func.func private @om_pool_work(%state: !llvm.ptr, %shares_until: i64, %shares_for: i64, %awake_since: i64) -> (i64, i64) {{
   %wall_clock = llvm.mlir.constant({wall} : i32) : i32
   %own_clock = llvm.mlir.constant({own} : i32) : i32
   %lost_limit = llvm.mlir.constant({lost} : i64) : i64
   %turn = llvm.mlir.constant({turn} : i64) : i64
   %wall = func.call @om_pool_clock(%wall_clock) : (i32) -> i64
   %own = func.call @om_pool_clock(%own_clock) : (i32) -> i64
-  %done:4 = scf.while (%before = %wall, %until = %shares_until, %period = %shares_for, %sum = %worked)
-      : (i64, i64, i64, i64) -> (i64, i64, i64, i64) {{
+  %done:3 = scf.while (%before = %wall, %until = %shares_until, %period = %shares_for) : (i64, i64, i64) -> (i64, i64, i64) {{
     %some = func.call @om_pool_take(%state) : (!llvm.ptr) -> i1
     %now = func.call @om_pool_clock(%wall_clock) : (i32) -> i64
     %took = arith.subi %now, %before : i64
@@ -141,17 +152,17 @@ func.func private @om_pool_work(%state: !llvm.ptr, %shares_until: i64, %shares_f
     }} else {{
       scf.yield %until, %period : i64, i64
     }}
-    %total = arith.addi %sum, %took : i64
+    %worked = arith.subi %now, %awake_since : i64
     %alone = arith.cmpi sge, %now, %seen#0 : i64
-    %short = arith.cmpi slt, %total, %turn : i64
+    %short = arith.cmpi slt, %worked, %turn : i64
     %may = arith.ori %alone, %short : i1
     %go = arith.andi %some, %may : i1
-    scf.condition(%go) %now, %seen#0, %seen#1, %total : i64, i64, i64, i64
+    scf.condition(%go) %now, %seen#0, %seen#1 : i64, i64, i64
   }} do {{
-  ^bb0(%before: i64, %until: i64, %period: i64, %sum: i64):
-    scf.yield %before, %until, %period, %sum : i64, i64, i64, i64
+  ^bb0(%before: i64, %until: i64, %period: i64):
+    scf.yield %before, %until, %period : i64, i64, i64
   }}
-  return %done#1, %done#2, %done#3 : i64, i64, i64
+  return %done#1, %done#2 : i64, i64
 }}
 
 // Wait for the job after number `last`: spin, then sleep.
@@ -233,11 +244,7 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   %zero64 = llvm.mlir.constant(0 : i64) : i64
   %spins = llvm.mlir.constant({spins} : i32) : i32
   %wall_clock = llvm.mlir.constant({wall} : i32) : i32
-  %eight = llvm.mlir.constant(8 : i64) : i64
-  %margin = llvm.mlir.constant(10000 : i64) : i64
   %turn = llvm.mlir.constant({turn} : i64) : i64
-  %longest = llvm.mlir.constant({longest} : i64) : i64
-  %nap = llvm.mlir.constant({nap} : i64) : i64
   %glance = llvm.mlir.constant({glance} : i32) : i32
   %true = llvm.mlir.constant(true) : i1
   %patience = llvm.mlir.constant({patience} : i64) : i64
@@ -245,36 +252,35 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   %stop_at = llvm.getelementptr %state[4] : (!llvm.ptr) -> !llvm.ptr, i32
   %cpu_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i32
   func.call @om_pool_slice() : () -> ()
-  %ended:5 = scf.while (%last = %zero, %until = %zero64, %period = %zero64, %worked = %zero64, %latest = %zero64)
+  %begin = func.call @om_pool_clock(%wall_clock) : (i32) -> i64
+  %ended:5 = scf.while (%last = %zero, %until = %zero64, %period = %zero64, %awake_since = %begin, %latest = %zero64)
       : (i32, i64, i64, i64, i64) -> (i32, i64, i64, i64, i64) {{
     %now = func.call @om_pool_clock(%wall_clock) : (i32) -> i64
     %shares = arith.cmpi slt, %now, %until : i64
     %idle = arith.subi %now, %latest : i64
     %recent = arith.cmpi slt, %idle, %patience : i64
     %by_itself = arith.andi %shares, %recent : i1
-    %carried = scf.if %by_itself -> i64 {{
-      %tired = arith.cmpi sge, %worked, %turn : i64
+    %awake = scf.if %by_itself -> i64 {{
+      %so_far = arith.subi %now, %awake_since : i64
+      %tired = arith.cmpi sge, %so_far, %turn : i64
       %look = arith.select %tired, %zero, %glance : i32
       func.call @om_pool_spin(%sequence_at, %last, %true, %look) : (!llvm.ptr, i32, i1, i32) -> ()
       %number = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
       %same = arith.cmpi eq, %number, %last : i32
       %rests = arith.ori %tired, %same : i1
-      %rest = scf.if %rests -> i64 {{
-        %part = arith.divui %worked, %eight : i64
-        %longer = arith.addi %worked, %part : i64
-        %enough = arith.addi %longer, %margin : i64
-        %at_least = arith.maxui %enough, %nap : i64
-        %bounded = arith.minui %at_least, %longest : i64
-        func.call @om_pool_sleep(%bounded) : (i64) -> ()
-        scf.yield %zero64 : i64
+      %since = scf.if %rests -> i64 {{
+        func.call @om_pool_rest(%awake_since) : (i64) -> ()
+        %woken = func.call @om_pool_clock(%wall_clock) : (i32) -> i64
+        scf.yield %woken : i64
       }} else {{
-        scf.yield %worked : i64
+        scf.yield %awake_since : i64
       }}
-      scf.yield %rest : i64
+      scf.yield %since : i64
     }} else {{
       %pauses = arith.select %shares, %zero, %spins : i32
       func.call @om_pool_next(%state, %last, %pauses) : (!llvm.ptr, i32, i32) -> ()
-      scf.yield %zero64 : i64
+      %woken = func.call @om_pool_clock(%wall_clock) : (i32) -> i64
+      scf.yield %woken : i64
     }}
     %sequence = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %cpu = llvm.load %cpu_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
@@ -287,20 +293,20 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
       scf.yield %until, %period : i64, i64
     }}
     %in = func.call @om_pool_enter(%state) : (!llvm.ptr) -> i1
-    %after:4 = scf.if %in -> (i64, i64, i64, i64) {{
-      %result:3 = func.call @om_pool_work(%state, %found#0, %found#1, %carried) : (!llvm.ptr, i64, i64, i64) -> (i64, i64, i64)
+    %after:3 = scf.if %in -> (i64, i64, i64) {{
+      %result:2 = func.call @om_pool_work(%state, %found#0, %found#1, %awake) : (!llvm.ptr, i64, i64, i64) -> (i64, i64)
       func.call @om_pool_leave(%state) : (!llvm.ptr) -> ()
       %end = func.call @om_pool_clock(%wall_clock) : (i32) -> i64
-      scf.yield %result#0, %result#1, %result#2, %end : i64, i64, i64, i64
+      scf.yield %result#0, %result#1, %end : i64, i64, i64
     }} else {{
-      scf.yield %found#0, %found#1, %carried, %latest : i64, i64, i64, i64
+      scf.yield %found#0, %found#1, %latest : i64, i64, i64
     }}
     %stop = llvm.load %stop_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %stay = arith.cmpi eq, %stop, %zero : i32
-    scf.condition(%stay) %sequence, %after#0, %after#1, %after#2, %after#3 : i32, i64, i64, i64, i64
+    scf.condition(%stay) %sequence, %after#0, %after#1, %awake, %after#2 : i32, i64, i64, i64, i64
   }} do {{
-  ^bb0(%sequence: i32, %until: i64, %period: i64, %worked: i64, %latest: i64):
-    scf.yield %sequence, %until, %period, %worked, %latest : i32, i64, i64, i64, i64
+  ^bb0(%sequence: i32, %until: i64, %period: i64, %awake_since: i64, %latest: i64):
+    scf.yield %sequence, %until, %period, %awake_since, %latest : i32, i64, i64, i64, i64
   }}
   return %null : !llvm.ptr
 }}
@@ -309,5 +315,5 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
 
 def worker_text(**names) -> str:
     """The worker's functions for the names of the pool's machine and system."""
-    return WORKER.format(spins=SPINS, glance=GLANCE, lost=LOST, turn=TURN, nap=NAP, longest=LONGEST, first=FIRST, most_period=MOST,
-                         window=WINDOW, patience=PATIENCE, **names)
+    return WORKER.format(spins=SPINS, glance=GLANCE, lost=LOST, turn=TURN, nap=NAP, longest=LONGEST, margin=MARGIN, first=FIRST,
+                         most_period=MOST, window=WINDOW, patience=PATIENCE, **names)

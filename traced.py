@@ -11,6 +11,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from .errors import FormatError, OnemlirError, TraceError
+from .runtime.forking import whole_in_child
 
 
 class TracedModel:
@@ -66,6 +67,7 @@ class TracedModel:
             if tensor._version != version:
                 raise OnemlirError(f"the weight '{name}' was changed in place after the recording: record the model again")
 
+    @whole_in_child()
     def session(self, threads: int | None = None, **options):
         """Compile for this processor. threads: how many to use, by default as many as the process may."""
         from .runtime.jit import jit_session
@@ -98,6 +100,7 @@ class TracedModel:
         self.check_weights()
         save_onnx(self.program, path, decompose=decompose, **options)
 
+    @whole_in_child()
     def compile(self, path: str | os.PathLike, **options) -> pathlib.Path:
         """Compile ahead of time to a native library, object file or executable, by the suffix of `path`. OSError as for `save`."""
         from .runtime.ahead_of_time import compile_program
@@ -150,21 +153,25 @@ def trace(model: Callable, *examples, axes=None, on_read: str = "error", check=N
 
     Raises TraceError for what cannot be recorded, or differs.
     """
-    if "torch" in sys.modules:
-        from .frontend.torch import detect, record_torch
-
-        record = record_torch if detect.is_torch(model, examples, kwargs) else None
-    else:
-        record = None
-    if record is None:
-        from .frontend.tracer import record
-
+    record = _recording_function(model, examples, kwargs)
     traced = record(model, examples, kwargs or {}, axes, on_read, static, repeats=check is not False)
     if check is not None and check is not False:
         table = traced.compare(functools.partial(model, **static) if static else model, check)
         if not table.match:
             raise TraceError(f"eager and traced differ:\n{table}")
     return traced
+
+
+@whole_in_child()
+def _recording_function(model, examples, kwargs) -> Callable:
+    if "torch" in sys.modules:
+        from .frontend.torch import detect, record_torch
+
+        if detect.is_torch(model, examples, kwargs):
+            return record_torch
+    from .frontend.tracer import record
+
+    return record
 
 
 class Tracer:

@@ -8,6 +8,7 @@ from typing import Callable
 import numpy as np
 
 from ..errors import OnemlirError
+from .forking import whole_in_child
 from .heap import trim
 from .mapped import mapping_of, release_pages
 from .portable import PortableSession
@@ -17,6 +18,7 @@ from .specs import Compiled, Message, Spec
 ALIGNMENT = 64  # bytes; vectors of prepared weights then do not straddle cache lines
 
 
+@whole_in_child()
 def jit_session(program, threads: int | None = None, dump=None, observe: Callable | None = None, *, cache: bool = True, isolate: bool = False,
                 time_limit: float | None = None, memory_limit: int | None = None) -> PortableSession:  # fmt: skip
     """A Session of a program for this processor.

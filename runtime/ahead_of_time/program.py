@@ -17,6 +17,7 @@ from ...dialect.output_file import check_place, replacing
 from ...dialect.size_checks import size_checks
 from ...errors import CompileError
 from ..cached import registered_here
+from ..forking import whole_in_child
 from ..isolation import isolated_compile, Limits
 from ..jit import specs
 from ..mapped import release_pages
@@ -39,6 +40,7 @@ from .weights import checksum, LARGEST_INSIDE, WeightFile
 KINDS = {".so": "library", ".dylib": "library", ".o": "object", ".a": "archive", "": "executable", ".exe": "executable"}
 
 
+@whole_in_child()
 def compile_program(program, path, *, target: str = "", cpu: str = "", threads: int | None = None, name: str | None = None,
                     weights: str | os.PathLike | None = None, executable: bool = False, header: bool = True, isolate: bool = False,
                     time_limit: float | None = None, memory_limit: int | None = None) -> pathlib.Path:  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 
 from onemlir.dialect.symbolic import Dim
 from onemlir.runtime import Spec
+from onemlir.runtime.forking import whole_in_child
 
 F32 = np.float32
 N = Dim.symbol("n")
@@ -93,6 +94,27 @@ def test_a_forked_child_has_its_own_workers(sessions):
     if child == 0:
         ok = all(np.allclose(sessions[5](x), expected(x)) for _ in range(5))
         os._exit(0 if ok and len(os.listdir("/proc/self/task")) > 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_waits_for_what_another_thread_compiles_and_the_child_may_compile():
+    inside, done = threading.Event(), []
+
+    @whole_in_child()
+    def compiles():
+        inside.set()
+        time.sleep(0.05)
+        done.append(1)
+    thread = threading.Thread(target=compiles)
+    thread.start()
+    inside.wait()
+    with whole_in_child():  # the thread's own does not keep it waiting
+        child = os.fork()
+    if child == 0:
+        with whole_in_child():
+            os._exit(0 if done else 1)
+    thread.join()
     assert os.waitpid(child, 0)[1] == 0
 
 

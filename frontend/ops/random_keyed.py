@@ -63,11 +63,11 @@ def random_normal(key, shape: Sequence[int] = (), mean: float = 0.0, std: float 
     """Normal numbers: the inverse of the distribution at uniform numbers of 53 bits (Wichura 1988), computed in f64 and rounded."""
     dtype = _floating("random_normal", dtype)
     unit = ((random_bits(key, shape) >> _u64(11)).astype(dtypes.float64) + 0.5) * 2.0**-53
-    numbers = _normal_quantile(unit) * std + mean
+    numbers = normal_quantile(unit) * std + mean
     return numbers.astype(dtype) if dtype.itemsize > 2 else numbers.astype(dtypes.float32).astype(dtype)  # the narrow ones are rounded from f32
 
 
-def _normal_quantile(p: Tensor) -> Tensor:
+def normal_quantile(p: Tensor) -> Tensor:
     q = p - 0.5
     r = 0.180625 - q * q
     tail = ops.sqrt(ops.negative(_log(ops.minimum(p, 1.0 - p))))

@@ -5,7 +5,10 @@ from typing import Any, Callable
 
 import torch
 
+from ...errors import TraceError
 from .names import names_of
+
+ASKS = "what asks is torch's decomposition of"
 
 
 def decomposed(recording, function: Callable, args, kwargs) -> tuple[bool, Any]:
@@ -21,11 +24,19 @@ def decomposed(recording, function: Callable, args, kwargs) -> tuple[bool, Any]:
                 result = body(*args, **kwargs)
             if result is not NotImplemented:
                 return True, result
+        except TraceError as error:
+            raise _asked_by(error, function) from None
         except (TypeError, NotImplementedError, ValueError, AssertionError):  # the arguments are those of another overload
             continue
         finally:
             recording.decomposing.pop()
     return False, None
+
+
+def _asked_by(error: TraceError, function: Callable) -> TraceError:
+    """The error with the function whose decomposition, which is not the user's, looked at a size or at data."""
+    return error if ASKS in str(error) else TraceError(f"{error}\n  {ASKS} {names_of(function)[-1]}, for which the recorder has no handler of its own: "
+                                                       "onemlir.frontend.torch.register_op adds one")
 
 
 def _candidates(function, table) -> list[tuple]:

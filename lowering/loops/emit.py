@@ -144,11 +144,16 @@ def _epilogue_of(kernel: ir.Operation) -> ir.Operation | None:
     for operation in operations[place + 1:]:
         if "om.epilogue" in operation.attributes:
             fits = ir.StringAttr(ir.DictAttr(kernel.attributes["om.kernel"])["name"]).value in ANY_EPILOGUE or _is_cheap(operation)
-            return operation if operation.operands[len(operation.operands) - 1] == output and fits else None
+            return operation if operation.operands[len(operation.operands) - 1] == output and fits and _is_lanewise(operation) else None
         if operation.name not in ("memref.alloc", "memref.view", "memref.dim", "arith.constant", "memref.expand_shape", "memref.collapse_shape",
                                   "memref.reinterpret_cast", "memref.get_global", "memref.cast") and not operation.name.startswith("arith."):
             return None
     return None
+
+
+def _is_lanewise(operation: ir.Operation) -> bool:
+    """Whether the body computes each result from its own operands alone, so that it may run on vectors: it gathers nothing and asks for no place."""
+    return all(op.operation.name not in ("memref.load", "linalg.index") and not list(op.operation.regions) for op in operation.regions[0].blocks[0].operations)
 
 
 def _is_cheap(operation: ir.Operation) -> bool:

@@ -93,7 +93,8 @@ def arange(start, end=None, step=1, dtype=None, layout=None, device=None, requir
     bounds = [v.item() if isinstance(v, Tensor) else v for v in (start, end, step)]
     wanted = _dtype(dtype, default_float() if any(isinstance(v, float) for v in bounds) else dtypes.int64)
     if any(isinstance(v, SymbolicInt) for v in bounds):
-        return ops.arange(*bounds, dtype=wanted)
+        whole = [int(v) if isinstance(v, float) and v.is_integer() else v for v in bounds]
+        return ops.arange(*whole, dtype=wanted)
     return Tensor._wrap(np.arange(*bounds).astype(wanted))
 
 

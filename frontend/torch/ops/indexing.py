@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialect import dtypes
+from ....errors import UnsupportedOpError
 from ... import ops
 from ...tensor import Tensor
 from ..dtypes import is_floating
@@ -22,8 +23,6 @@ def as_index(x: Tensor) -> Tensor:
 @handles("F.embedding", kind="pure")
 def f_embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     if max_norm is not None:
-        from ....errors import UnsupportedOpError
-
         raise UnsupportedOpError("embedding with max_norm changes its weight when it runs, which cannot be recorded")
     return ops.gather(weight, as_index(input), axis=0)
 
@@ -36,13 +35,25 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
 @handles("F.embedding_bag")
 def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
                   per_sample_weights=None, include_last_offset=False, padding_idx=None):
-    if offsets is not None or max_norm is not None or padding_idx is not None:
-        from ....errors import UnsupportedOpError
-
-        raise UnsupportedOpError("embedding_bag with offsets, max_norm or padding_idx cannot be recorded; give bags as rows")
+    """Sums, means or maxima of bags of rows: a row of `input` is a bag, or a bag begins at each offset. An empty bag is 0."""
+    if max_norm is not None:
+        raise UnsupportedOpError("embedding_bag with max_norm changes its weight when it runs, which cannot be recorded")
     rows = ops.gather(weight, as_index(input), axis=0)
     rows = rows if per_sample_weights is None else rows * ops.expand_dims(per_sample_weights, -1)
-    return {"sum": ops.sum, "mean": ops.mean, "max": ops.max}[mode](rows, axis=1)
+    if offsets is None and padding_idx is None:
+        return {"sum": ops.sum, "mean": ops.mean, "max": ops.max}[mode](rows, axis=1)
+    if offsets is None:
+        count, length = input.shape
+        bags = ops.repeat(ops.arange(count), length, axis=0)
+    else:
+        count = offsets.shape[0] - int(include_last_offset)
+        bags = ops.searchsorted(offsets, ops.arange(input.shape[0]).astype(offsets.dtype), right=True).astype("int64") - 1
+    if padding_idx is not None:  # goes into one more bag, which is left out
+        bags = ops.where(ops.reshape(input, shape=(-1,)) == padding_idx, as_dtype(count, bags.dtype), bags)
+    empty = ops.zeros((count + 1, weight.shape[1]), weight.dtype)
+    rows = ops.reshape(rows, shape=(-1, weight.shape[1]))
+    result = index_add(empty, 0, bags, rows) if mode == "sum" else index_reduce(empty, 0, bags, rows, {"mean": "mean", "max": "amax"}[mode], include_self=False)
+    return result[:count]
 
 
 @handles("gather")

@@ -5,7 +5,7 @@ from ... import ops
 from ...ops.declared import declared
 from ..registry import handles
 from .reduction import ValuesIndices
-from .values import as_dtype, scalars_have_an_axis
+from .values import as_dtype, scalars_have_an_axis, tensor_of
 
 
 @handles("sort")
@@ -63,9 +63,31 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 @handles("searchsorted")
 def searchsorted(sorted_sequence, input, out_int32=False, right=False, side=None, sorter=None):
-    if sorter is not None or out_int32:
+    """How many elements of the sorted sequence, or of the row of the same place, are below each value (not above, from the right)."""
+    if sorter is not None:
         return NotImplemented
-    return ops.searchsorted(sorted_sequence, input, right=right or side == "right")
+    right = right or side == "right"
+    input = tensor_of(input)
+    if sorted_sequence.ndim == 1:
+        places = ops.searchsorted(sorted_sequence, input, right=right)
+    else:
+        values, row = ops.expand_dims(input, -1), ops.expand_dims(sorted_sequence, -2)
+        places = ops.count_nonzero(row <= values if right else row < values, axis=-1)
+    return places.astype("int32" if out_int32 else "int64")
+
+
+@handles("histc")
+def histc(input, bins=100, min=0, max=0):
+    """How many elements fall into each of `bins` equal parts of [min, max]; of the range of the elements where both are equal."""
+    x = ops.reshape(input, shape=(-1,))
+    low, high = as_dtype(min, x.dtype), as_dtype(max, x.dtype)
+    if min == max:
+        low, high = ops.min(x), ops.max(x)
+        low, high = ops.where(low == high, low - 1.0, low), ops.where(low == high, high + 1.0, high)
+    place = ops.floor((x - low) * float(bins) / (high - low)).astype("int64")
+    inside = (x >= low) & (x <= high)
+    place = ops.where(inside, ops.clip(place, min=0, max=bins - 1), as_dtype(-1, place.dtype))
+    return ops.sum((ops.expand_dims(place, 1) == ops.arange(bins)).astype(x.dtype), axis=0)
 
 
 @handles("isin")

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import collections
 
+from ....errors import UnsupportedOpError
 from ... import ops
 from ...tensor import Tensor
 from ..dtypes import is_floating, to_numpy_dtype
@@ -161,6 +162,34 @@ def cumprod(input, dim, dtype=None):
     return ops.cumprod(input, axis=dim, dtype=dtype and to_numpy_dtype(dtype)) if input.ndim else input
 
 
+@handles("cummax")
+def cummax(input, dim):
+    return _running_extreme(lambda new, best: new >= best, input, dim)
+
+
+@handles("cummin")
+def cummin(input, dim):
+    return _running_extreme(lambda new, best: new <= best, input, dim)
+
+
+def _running_extreme(replaces, input, dim) -> ValuesIndices:
+    """The extreme of the elements up to each, and the last place that has it; NaN stays."""
+    if not input.ndim:
+        return ValuesIndices(input, ops.zeros((), "int64"))
+    nan = ops.isnan if is_floating(input.dtype) else ops.zeros_like
+    rows = ops.moveaxis(input, dim, 0)
+
+    def step(carry, row):
+        (best, place), (new, at) = carry, row
+        wins = replaces(new, best) | nan(new).astype(bool)
+        best, place = ops.where(wins, new, best), ops.where(wins, ops.broadcast_to(at, shape=place.shape), place)
+        return (best, place), (best, place)
+
+    start = rows[0], ops.zeros_like(rows[0]).astype("int64")
+    _, (values, places) = ops.scan(step, start, (rows, ops.arange(rows.shape[0])))
+    return ValuesIndices(ops.moveaxis(values, 0, dim), ops.moveaxis(places, 0, dim))
+
+
 @handles("norm", "F.norm")
 def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     x = optional_dtype(input, dtype)
@@ -176,12 +205,59 @@ def vector_norm(input, ord=2, dim=None, keepdim=False, dtype=None):
 
 @handles("linalg_norm")
 def linalg_norm(input, ord=None, dim=None, keepdim=False, dtype=None):
+    """A vector norm over one axis; over two, or of a matrix with `ord`, a matrix norm."""
     axes = as_axes(dim, input.ndim)
-    if ord is not None and (axes is None and input.ndim == 2 or axes is not None and len(axes) == 2) and ord != "fro":
-        from ....errors import UnsupportedOpError
-
-        raise UnsupportedOpError(f"linalg.norm of a matrix with ord {ord!r} cannot be recorded; vector norms and 'fro' can")
+    if ord is not None and (axes is None and input.ndim == 2 or axes is not None and len(axes) == 2):
+        return matrix_norm(input, ord, axes or (0, 1), keepdim, dtype)
     return ops.norm(optional_dtype(input, dtype), ord=2.0 if ord in (None, "fro") else float(ord), axis=axes, keepdims=keepdim)
+
+
+@handles("linalg_matrix_norm")
+def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, dtype=None):
+    """Frobenius, or the largest or smallest sum of a column (1, -1) or row (inf, -inf). Those of singular values are refused."""
+    x, (row, column) = optional_dtype(input, dtype), (axis % input.ndim for axis in dim)
+    if ord == "fro":
+        return ops.norm(x, ord=2.0, axis=(row, column), keepdims=keepdim)
+    if ord == "nuc" or abs(ord) == 2:
+        raise UnsupportedOpError(f"a matrix norm with ord {ord!r}, of singular values, cannot be recorded; 'fro', 1, -1, inf and -inf can")
+    summed, kept = (row, column) if abs(ord) == 1 else (column, row)
+    y = (ops.max if ord > 0 else ops.min)(ops.sum(ops.abs(x), axis=summed, keepdims=True), axis=kept, keepdims=True)
+    return y if keepdim else ops.squeeze(y, (row, column))
+
+
+@handles("cov")
+def cov(input, correction=1, fweights=None, aweights=None):
+    """Covariance of the rows."""
+    if fweights is not None or aweights is not None:
+        return NotImplemented
+    x = ops.reshape(input, shape=(1, -1)) if input.ndim < 2 else input
+    centred = x - ops.mean(x, axis=1, keepdims=True)
+    count = ops.maximum(as_dtype(x.shape[1] - correction, x.dtype), as_dtype(0, x.dtype))
+    y = ops.matmul(centred, ops.swapaxes(centred, 0, 1)) / count
+    return ops.reshape(y, shape=()) if input.ndim < 2 else y
+
+
+@handles("corrcoef")
+def corrcoef(input):
+    """Covariance of the rows by the product of their deviations, within -1 and 1."""
+    c = cov(input)
+    if not c.ndim:
+        return c / c
+    deviation = ops.sqrt(ops.diagonal(c))
+    return ops.clip(c / ops.expand_dims(deviation, 1) / deviation, min=-1.0, max=1.0)
+
+
+@handles("trapezoid", "trapz")
+def trapezoid(y, x=None, dx=1, dim=-1):
+    """Sum of the means of neighbours times their distances."""
+    part = lambda t, axis, places: t[(slice(None),) * (axis % t.ndim) + (places,)]
+    later, earlier = slice(1, None), slice(None, -1)
+    step = as_dtype(dx, y.dtype)
+    if x is not None:
+        axis = dim if x.ndim == y.ndim else -1
+        step = part(x, axis, later) - part(x, axis, earlier)
+        step = ops.reshape(step, shape=(-1,) + (1,) * (y.ndim - dim % y.ndim - 1)) if x.ndim == 1 < y.ndim else step
+    return ops.sum((part(y, dim, later) + part(y, dim, earlier)) * step, axis=dim) / 2.0
 
 
 @handles("F.normalize")

@@ -1,6 +1,8 @@
 """Functions whose result shares memory with their argument: the result is a View with a way to write through it."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ....dialect import symbolic
@@ -223,18 +225,26 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
 
 @handles("as_strided", "prims.as_strided", kind="raw")
 def as_strided(recording, input, size, stride, storage_offset=None):
-    """Elements of the memory by their places; of a tensor that has the memory for itself, with fixed sizes."""
+    """Elements of the memory by their places; of a tensor whose elements are all that the memory has, in order, with fixed sizes."""
     tensor = recording.recorded(input)
     value = value_of(tensor)
     sizes = [s for s in (*value.shape, *size, *stride, storage_offset or 0)]
-    if tensor._base_tensor is not None or not all(isinstance(s, int) for s in sizes):
-        return recording.missing_function("as_strided of a view, or with symbolic sizes")
+    if not all(isinstance(s, int) for s in sizes) or not _covers_memory(tensor):
+        return recording.missing_function("as_strided of a part or another order of a tensor, or with symbolic sizes")
     places = np.asarray(storage_offset or 0) + sum(np.arange(n).reshape((-1,) + (1,) * (len(size) - axis - 1)) * step
                                                    for axis, (n, step) in enumerate(zip(size, stride)))
     places = Tensor._wrap(np.broadcast_to(places, tuple(size)).copy())
     flat = lambda t: ops.reshape(t, shape=(-1,))
     put = lambda base, v: ops.reshape(ops.scatter(flat(base), flat(places), flat(v), axis=0), shape=base.shape)
     return view_of(tensor, viewed(value, lambda t: ops.gather(flat(t), places, axis=0), put, True))
+
+
+def _covers_memory(tensor) -> bool:
+    """Whether a tensor's elements are all of its memory, in order."""
+    root = tensor
+    while root._base_tensor is not None:
+        root = root._base_tensor
+    return root is tensor or tensor._how.strided is False and math.prod(value_of(tensor).shape) == math.prod(value_of(root).shape)
 
 
 @handles("unfold", kind="view")

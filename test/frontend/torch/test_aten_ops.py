@@ -12,7 +12,6 @@ from aten_samples import core_ops, outcome, samples_of  # noqa: E402
 
 OPS = core_ops()
 COUNTS = {torch.float32: 1, torch.int64: 1, torch.bool: 1}  # samples of each dtype
-REFUSED = ("nn.functional.embedding_bag",)  # with offsets
 COMPILED = ("where", "cumsum", "index_put", "scatter_reduce")
 
 
@@ -20,7 +19,7 @@ COMPILED = ("where", "cumsum", "index_put", "scatter_reduce")
 @pytest.mark.filterwarnings("ignore")
 def test_same_as_torch_or_refused(op, interpreted):
     found = [outcome(op, sample, interpreted) for dtype, count in COUNTS.items() if dtype in op.dtypes for sample in samples_of(op, dtype, count)]
-    assert set(found) - {"skipped"} in ({"right"}, set()) or op.name in REFUSED, found
+    assert set(found) - {"skipped"} in ({"right"}, set()), found
 
 
 @pytest.mark.parametrize("name", COMPILED)

@@ -1,0 +1,68 @@
+"""Special functions, computed of elementary ones to the precision of f32."""
+from __future__ import annotations
+
+import math
+
+from ... import ops
+from ...ops.random_keyed import normal_quantile
+from ..registry import handles
+from .values import as_dtype, floating, promoted
+
+# Lanczos' approximation of the gamma function with g = 7, n = 9; the coefficients are Godfrey's.
+LANCZOS = (676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905, -0.13857109526572012,
+           9.9843695780195716e-6, 1.5056327351493116e-7)
+
+
+@handles("erfinv", "special_erfinv")
+def erfinv(input):
+    """The quantile of the normal distribution, and a step of Newton's method."""
+    (x,) = floating(input)
+    y = normal_quantile((x + 1.0) * 0.5) * math.sqrt(0.5)
+    y = y - (ops.erf(y) - x) * ops.exp(y * y) * (math.sqrt(math.pi) / 2)
+    y = ops.where(ops.abs(x) == 1, x * float("inf"), y)
+    return ops.where(ops.abs(x) <= 1, y, as_dtype(float("nan"), x.dtype))
+
+
+@handles("special_ndtri")
+def ndtri(input):
+    (x,) = floating(input)
+    return erfinv(x * 2.0 - 1.0) * math.sqrt(2.0)
+
+
+@handles("lgamma", "special_gammaln")
+def lgamma(input):
+    """log of the absolute value of the gamma function; below 1/2 by reflection, infinite at 0, -1, -2, ..."""
+    (x,) = floating(input)
+    reflected = x < 0.5
+    z = ops.where(reflected, 1.0 - x, x)
+    y = _log_gamma(z)
+    sine = ops.abs(ops.sin((x - ops.floor(x)) * math.pi))
+    y = ops.where(reflected, math.log(math.pi) - ops.log(sine) - y, y)
+    return ops.where(ops.isinf(x) | (x <= 0) & (ops.floor(x) == x), as_dtype(float("inf"), x.dtype), y)
+
+
+def _log_gamma(z):
+    """For z of at least 1/2."""
+    series = 0.99999999999980993 + sum(c / (z + float(i)) for i, c in enumerate(LANCZOS))
+    t = z + 6.5
+    return (z - 0.5) * ops.log(t) - t + ops.log(series) + 0.5 * math.log(2 * math.pi)
+
+
+@handles("gcd")
+def gcd(input, other):
+    """Euclid's algorithm on all elements at once."""
+    a, b = ops.broadcast_tensors(*promoted(input, other))
+    zero = as_dtype(0, a.dtype)
+
+    def step(a, b):
+        return ops.where(b == zero, a, b), ops.where(b == zero, zero, ops.remainder(a, ops.where(b == zero, as_dtype(1, b.dtype), b)))
+
+    return ops.while_loop(lambda a, b: ops.any(b != zero), step, (ops.abs(a), ops.abs(b)))[0]
+
+
+@handles("lcm")
+def lcm(input, other):
+    """|a b| / gcd(a, b); 0 where both are 0."""
+    a, b = promoted(input, other)
+    divisor = ops.maximum(gcd(a, b), as_dtype(1, a.dtype))
+    return ops.abs(ops.floor_divide(a, divisor) * b)

@@ -32,6 +32,7 @@ def test_object_from_a_child(tmp_path, monkeypatch):
 
 def test_relative_paths_from_a_child(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "below").mkdir()
     mlp()[1].compile("below/net.o", weights="below/net.weights", isolate=True, cpu=CPU)
     assert {path.name for path in (tmp_path / "below").iterdir()} == {"net.o", "net.h", "net.weights"}
 

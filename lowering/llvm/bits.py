@@ -19,8 +19,6 @@ STORED = {"memref.store": 0, "vector.store": 0, "vector.maskedstore": 3, "vector
 
 def widen_bits(module: ir.Module) -> None:
     with module.context, ir.Location.unknown():
-        if not any(_is_bits(value.type) for function in module.body.operations for value in _buffers(function.operation)):
-            return
         operations = walk(module.operation)
         for operation in operations:
             _widen_access(operation)
@@ -33,8 +31,15 @@ def widen_bits(module: ir.Module) -> None:
                 _widen_global(operation)
 
 
+def buffer_elements(module: ir.Module) -> set[str]:
+    """The element types of a module's buffers."""
+    found = {value.type.element_type for function in module.body.operations for value in _buffers(function.operation)
+             if isinstance(value.type, ir.MemRefType)}  # fmt: skip
+    return set(map(str, found))
+
+
 def _buffers(operation: ir.Operation) -> Iterator[ir.Value]:
-    """Values of a function outside of its parallel loops, whose bodies make no buffers of bool."""
+    """Values of a function outside of its parallel loops, whose bodies make no buffers of other elements."""
     for region in operation.regions:
         for block in region.blocks:
             yield from block.arguments

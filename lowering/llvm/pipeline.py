@@ -8,7 +8,8 @@ from ..buffers.functions import entry_functions, walk
 from ..kernels.standalone import carry_loop_annotations
 from ..targets import host, Target
 from .attributes import annotate, NoAlias
-from .bits import widen_bits
+from .bfloat import bf16_as_words
+from .bits import buffer_elements, widen_bits
 from .copies import copies_to_loops
 from .dispatch import dispatch
 from .entry import add_entry, Signature, signature_of
@@ -36,9 +37,11 @@ PASSES = (
 def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
     """Lower in place, for a target (the host's unless given). Returns the signature of each entry function; `symbol` is its wrapper's."""
     with module.context, ir.Location.unknown():
+        elements = buffer_elements(module)
         signatures = [signature_of(function) for function in entry_functions(module)]
         copies_to_loops(module)
-        widen_bits(module)
+        if "i1" in elements:
+            widen_bits(module)
         native_extremes(module)
         outline_parallel(module)
         merge_equal_bodies(module)
@@ -48,6 +51,8 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
             manager = PassManager.parse(f"builtin.module({passes})")
             manager.enable_verifier(False)  # half of the time of these passes; what they start from was verified
             manager.run(module.operation)
+        if "bf16" in elements:
+            bf16_as_words(module)
         carry_loop_annotations(module.operation)
         add_support(module)
         add_float_state(module, architecture_of(target or host()))

@@ -37,6 +37,12 @@ def test_moves(agrees, rng):
     agrees(build, x, b, axes=[("n",), ("n",)], more=[(x[:1], b[:1])], scale=4)
 
 
+def test_bf16_is_moved_as_bits(agrees, rng):
+    """LLVM's code generator ends the process at shuffles of bf16 that it makes of such a transposition."""
+    x = rng.standard_normal((2, 4, 5)).astype(ml_dtypes.bfloat16)
+    agrees(lambda ops, x: [ops.transpose(x, axes=(2, 0, 1)), ops.pad_constant(x, 1.5, low=(0, 0, 1), high=(0, 1, 0))], x)
+
+
 @pytest.mark.parametrize("dtype", (np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.int32, np.uint8), ids=lambda d: np.dtype(d).name)
 def test_matmul_with_any_number_of_rows(agrees, rng, dtype):
     """Small tiles sum along k with several accumulators; each depth from 1 to 17 cuts k otherwise."""

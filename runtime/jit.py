@@ -19,8 +19,8 @@ ALIGNMENT = 64  # bytes; vectors of prepared weights then do not straddle cache 
 
 
 @whole_in_child()
-def jit_session(program, threads: int | None = None, dump=None, observe: Callable | None = None, *, cache: bool = True, isolate: bool = False,
-                time_limit: float | None = None, memory_limit: int | None = None) -> PortableSession:  # fmt: skip
+def jit_session(program, threads: int | None = None, dump=None, observe: Callable | None = None, *, cache: bool = True,
+                isolate: bool = False, time_limit: float | None = None, memory_limit: int | None = None) -> PortableSession:  # fmt: skip
     """A Session of a program for this processor.
 
     dump: a folder into which the text of each stage is written. observe: `observe(stage, module)` is called after each stage and may
@@ -128,7 +128,8 @@ def read_messages(module) -> dict[int, Message]:
 
     if "om.messages" not in module.operation.attributes:
         return {}
-    pairs = [[ir.StringAttr(text).value for text in ir.ArrayAttr(pair)] for pair in ir.ArrayAttr(module.operation.attributes["om.messages"])]
+    attribute = ir.ArrayAttr(module.operation.attributes["om.messages"])
+    pairs = [[ir.StringAttr(text).value for text in ir.ArrayAttr(pair)] for pair in attribute]
     return {code: Message(kind, text) for code, (kind, text) in enumerate(pairs, 1)}
 
 
@@ -140,13 +141,15 @@ def specs(program) -> tuple[list[Spec], list[Spec]]:
     def depends_on_data(spec) -> bool:
         return any(s.name not in known for size in spec.type.shape if not isinstance(size, int) for s in size.symbols())
 
-    return ([Spec(s.name, s.type.shape, s.dtype) for s in inputs], [Spec(s.name, s.type.shape, s.dtype, depends_on_data(s)) for s in program.outputs])
+    return ([Spec(s.name, s.type.shape, s.dtype) for s in inputs],
+            [Spec(s.name, s.type.shape, s.dtype, depends_on_data(s)) for s in program.outputs])
 
 
 def prepared_parameters(program, prepare: list[Compiled], entries: dict[str, list], threads: int | None) -> list[np.ndarray]:
     """The arrays of @main's parameters: weights that nobody else can change, and what @prepare makes of them."""
     unused = {name for name in entries.get("unused", ()) if not name.startswith("@prepare.")}
-    arrays = {name: np.empty(0, np.uint8) if name in unused else own(weight(program, name)) for name in entries["main"] if not name.startswith("@prepare.")}
+    given = [name for name in entries["main"] if not name.startswith("@prepare.")]
+    arrays = {name: np.empty(0, np.uint8) if name in unused else own(weight(program, name)) for name in given}
     for compiled in prepare:
         for number, array in enumerate(run_prepare(program, compiled, entries, threads)):
             arrays[f"@prepare.{number}"] = array
@@ -179,7 +182,7 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def own(array: np.ndarray) -> np.ndarray:
-    """The array itself where it is mapped read-only from a file; else a copy: a session keeps its weights whatever becomes of the model's."""
+    """The array itself where it is mapped read-only from a file; else a copy: a session keeps weights that a model changes."""
     if mapping_of(array) is not None:
         return array
     copy = aligned_empty(array.shape, array.dtype)

@@ -46,14 +46,15 @@ def load_library(path: str | os.PathLike, threads: int | None = None) -> Library
     number = ctypes.c_int32.from_address(words[_LEVEL]).value
     if number < 0:
         wanted = ", ".join(level["cpu"] for level in content["levels"])
-        raise CompileError(f"{path}: this processor lacks instructions that the library was compiled for ({wanted}); compile it with another cpu=")
+        raise CompileError(f"{path}: this processor lacks instructions that the library was compiled for ({wanted}); "
+                           "compile it with another cpu=")
     weights, keep = _weights(path, words, content["weights"])
     parameters = [_array(weights + offset, dtype, shape) for offset, dtype, shape in content["levels"][number]["parameters"]]
     messages = {int(code): Message(*message) for code, message in content["messages"].items()}
     compiled = Compiled(words[_ENTRIES + number], words[_FREE], words[_RELEASE], _pool(words), (handle, keep), messages)
     inputs, outputs = (_specs(content[kind]) for kind in ("inputs", "outputs"))
-    session = LibrarySession(compiled, inputs, outputs, parameters, threads=threads or content["threads"] or None, structure=_structure(content),
-                             checks=_checks(content))
+    session = LibrarySession(compiled, inputs, outputs, parameters, threads=threads or content["threads"] or None,
+                             structure=_structure(content), checks=_checks(content))
     session.path, session._requested = str(path), threads
     return session
 

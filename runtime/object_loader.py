@@ -46,7 +46,7 @@ class LoadedObject:
         created = _P()
         self._call("LLVMOrcCreateLLJIT", ctypes.byref(created), None)
         self._jit = created.value
-        # The collector calls the finalizers of objects in a cycle in any order, and those of sessions call the code. It does not see arrays:
+        # The collector calls finalizers of objects in a cycle in any order, and those of sessions call the code. It does not see arrays:
         # one goes with the last reference, after them.
         self._owner = np.empty(0)
         weakref.finalize(self._owner, _dispose, self._jit).atexit = False

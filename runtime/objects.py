@@ -1,4 +1,4 @@
-"""Several object files as one piece of data, as caches and pickles keep them: a mark, their number, their sizes, then one after the other."""
+"""Several object files as one piece of data, as caches and pickles keep them: a mark, their number, their sizes, then the files."""
 from __future__ import annotations
 
 import struct

@@ -30,7 +30,8 @@ class PortableSession(Session):
 
         pool = pool_code() if self._compiled.pool is not None else None
         code = code_header([self._compiled], {}), object_bytes(self._compiled.keep), pool
-        return restore, (code, processor_features(), self.inputs, self.outputs, self._parameters, self._requested, self._nesting, self._checks)
+        features = processor_features()
+        return restore, (code, features, self.inputs, self.outputs, self._parameters, self._requested, self._nesting, self._checks)
 
 
 def restore(code, features: frozenset, inputs, outputs, parameters, threads, nesting, checks=()) -> PortableSession:
@@ -39,7 +40,8 @@ def restore(code, features: frozenset, inputs, outputs, parameters, threads, nes
 
     missing = features - processor_features()
     if missing:
-        raise CompileError(f"this session was compiled for a processor that also has {', '.join(sorted(missing)[:8])}: compile the model here")
+        lacking = ", ".join(sorted(missing)[:8])
+        raise CompileError(f"this session was compiled for a processor that also has {lacking}: compile the model here")
     header, data, pool = code
     if pool is not None:
         from .pool.library import offer

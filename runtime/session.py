@@ -54,8 +54,8 @@ class Session:
 
         return load_library(compiled, **options)
 
-    def __init__(self, compiled: Compiled, inputs: Sequence[Spec] = (), outputs: Sequence[Spec] = (), parameters: Sequence[np.ndarray] = (), *,
-                 threads: int | None = None, structure: Callable[[list], Any] | None = None,
+    def __init__(self, compiled: Compiled, inputs: Sequence[Spec] = (), outputs: Sequence[Spec] = (),
+                 parameters: Sequence[np.ndarray] = (), *, threads: int | None = None, structure: Callable[[list], Any] | None = None,
                  checks: Sequence[Callable[[dict], None]] = ()):  # fmt: skip
         if isinstance(compiled, (str, os.PathLike)):
             return  # made by `__new__`
@@ -100,7 +100,8 @@ class Session:
     def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Run on inputs by name; gives the outputs by name, in order. OnemlirError for names that are not the model's."""
         if not hasattr(inputs, "keys"):
-            raise errors.OnemlirError(f"run takes a mapping of arrays by name, run({{{', '.join(f'{n!r}: ...' for n in self._names)}}}), found "
+            example = ", ".join(f"{name!r}: ..." for name in self._names)
+            raise errors.OnemlirError(f"run takes a mapping of arrays by name, run({{{example}}}), found "
                                       f"{type(inputs).__name__}; call the session itself to give arrays in order")
         try:
             arrays = [inputs[name] for name in self._names]

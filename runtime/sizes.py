@@ -2,15 +2,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, Union
+from typing import Any, Mapping, Union
 
-FUNCTIONS: dict[str, Callable[[int, int], int]] = {
-    "floordiv": lambda a, b: a // b if b else 0,
-    "mod": lambda a, b: a % b if b else 0,
-    "min": min,
-    "max": max,
-    "broadcast": lambda a, b: b if a == 1 else a,
-}
+from ..dialect.symbolic import FUNCTIONS
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,8 @@ def level_function(number: int, offsets: Sequence[int], inputs: Sequence[Spec], 
     return code.text(f"ret i32 {result}")
 
 
-def run_function(levels: int, inputs: Sequence[Spec], outputs: Sequence[Spec], axes: int, slots: dict, *, parallel: bool, threads: int) -> str:
+def run_function(levels: int, inputs: Sequence[Spec], outputs: Sequence[Spec], axes: int, slots: dict, *, parallel: bool,
+                 threads: int) -> str:  # fmt: skip
     """`om_run(options, detail, tensors)`, behind all public calls."""
     count = len(inputs) + len(outputs)
     code = Function("internal i32 @om_run(ptr %options, ptr %detail, ptr %tensors)")

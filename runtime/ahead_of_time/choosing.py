@@ -45,7 +45,7 @@ def choice(features: Sequence[Sequence[str]], needs_check: bool) -> str:
 def _test(number: int, names: Sequence[str]) -> str:
     """A function that is true where the processor has all features."""
     lines = [f"define internal i1 @om_has_{number}() {{", "begin:"]
-    checks = [f"call i1 @om_cpuid(i32 {leaf}, i32 {subleaf}, i32 {register}, i32 {bit})" for leaf, subleaf, register, bit in (BITS[n] for n in names)]
+    checks = [f"call i1 @om_cpuid({', '.join(f'i32 {part}' for part in BITS[name])})" for name in names]
     if any(name.startswith(("avx", "f16c", "fma", "xop")) for name in names):
         state = AVX512_STATE if any(name.startswith("avx512") for name in names) else AVX_STATE
         checks.insert(0, f"call i1 @om_saved(i32 {state})")

@@ -50,9 +50,11 @@ typedef struct {
 
 def header_text(name: str, version: str, inputs: Sequence[Spec], outputs: Sequence[Spec], weights: str | None) -> str:
     guard = f"{name.upper()}_H"
-    arguments = [("const DLTensor *", _argument(s.name, "in")) for s in inputs] + [("DLTensor *", _argument(s.name, "out")) for s in outputs]
+    arguments = [("const DLTensor *", _argument(s.name, "in")) for s in inputs]
+    arguments += [("DLTensor *", _argument(s.name, "out")) for s in outputs]
     words = [word for _, word in arguments]
-    unique = [word if words.count(word) == 1 else f"{word}_{i}" for i, word in enumerate(words)]  # names that differ in signs C does not have
+    # Names may differ in signs alone that C does not have.
+    unique = [word if words.count(word) == 1 else f"{word}_{i}" for i, word in enumerate(words)]
     tensors = ", ".join(kind + word for (kind, _), word in zip(arguments, unique))
     listed = "\n".join(f"   {kind:<6} {_described(spec)}" for kind, specs in (("input", inputs), ("output", outputs)) for spec in specs)
     beside = f"\n   The weights are in the file {weights}: map it and set options.weights.\n" if weights else ""

@@ -51,19 +51,21 @@ def this_triple() -> str:
 
 
 def machine_of(target: str = "", cpu: str = "") -> Machine:
-    """The machine for `target` ("", "host", or a triple such as "aarch64-linux-gnu") and `cpu` ("native", a name, or several with commas)."""
+    """The machine for `target` ("", "host", or a triple such as "aarch64-linux-gnu") and `cpu` ("native", a name, several with commas)."""
     native_triple = this_triple()
     triple = native_triple if target in ("", "host") else target.replace("-unknown-", "-").replace("-none-", "-")
     architecture = triple.split("-")[0].replace("arm64", "aarch64")
     if architecture not in ("x86_64", "aarch64"):
         raise CompileError(f"target '{target}': code can be made for x86_64 and aarch64, for example aarch64-linux-gnu")
     same = triple == native_triple
-    names = [name.strip() for name in cpu.split(",") if name.strip()] or (["native"] if same else ["x86-64-v3" if architecture == "x86_64" else "generic"])
+    usual = "native" if same else "x86-64-v3" if architecture == "x86_64" else "generic"
+    names = [name.strip() for name in cpu.split(",") if name.strip()] or [usual]
     if "native" in names:
         if not same or len(names) > 1:
             raise CompileError("cpu 'native' is this machine's processor: it cannot stand for another target or beside other levels")
         return Machine(triple, (Level("native", vector_host()),), native=True)
-    levels = [_arm(name) for name in names] if architecture == "aarch64" else sorted(map(_x86, names), key=lambda level: len(level.features))
+    by_features = lambda level: len(level.features)
+    levels = [_arm(name) for name in names] if architecture == "aarch64" else sorted(map(_x86, names), key=by_features)
     if len(levels) > 1 and architecture == "aarch64":
         raise CompileError("several processors in one library are possible for x86-64 alone")
     return Machine(triple, tuple(levels))

@@ -16,7 +16,8 @@ def size_json(size: Size) -> Any:
     """An int, or {"text", "terms": [[factor, [atom, ...]], ...]} with atoms {"axis", ...} or {"call", "left", "right"}."""
     if isinstance(size, int):
         return size
-    return {"text": str(size), "terms": [[factor, [_atom(atom) for atom in monomial]] for monomial, factor in sorted(size.terms.items(), key=str)]}
+    terms = sorted(size.terms.items(), key=str)
+    return {"text": str(size), "terms": [[factor, [_atom(atom) for atom in monomial]] for monomial, factor in terms]}
 
 
 def _atom(atom) -> dict:
@@ -32,12 +33,13 @@ def spec_json(spec: Spec) -> dict:
 def metadata(name: str, version: str, inputs: Sequence[Spec], outputs: Sequence[Spec], messages: Mapping[int, Message], structure: Any,
              levels: Sequence[tuple[str, Sequence[int], Sequence[np.ndarray]]], threads: int, beside: Mapping | None,
              checks: Sequence[SizeCheck] = ()) -> str:  # fmt: skip
-    """levels: name, offsets and arrays of each. beside: file name, size and hash of weights that are not inside. checks: on sizes of inputs."""
+    """levels: name, offsets and arrays of each. beside: file name, size and hash of weights that are not inside. checks: on sizes."""
     content = {
         "name": name, "onemlir": version, "threads": threads, "structure": to_json(structure), "weights": beside,
         "inputs": [spec_json(s) for s in inputs], "outputs": [spec_json(s) for s in outputs],
         "checks": [[c.comparison, size_json(c.left), size_json(c.right), c.message, c.kind] for c in checks],
         "messages": {str(code): [m.error, m.text] for code, m in messages.items()},
-        "levels": [{"cpu": cpu, "parameters": [[o, a.dtype.name, list(a.shape)] for o, a in zip(offsets, arrays)]} for cpu, offsets, arrays in levels],
+        "levels": [{"cpu": cpu, "parameters": [[o, a.dtype.name, list(a.shape)] for o, a in zip(offsets, arrays)]}
+                   for cpu, offsets, arrays in levels],
     }  # fmt: skip
     return json.dumps(content, separators=(",", ":"))

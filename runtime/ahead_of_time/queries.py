@@ -63,8 +63,9 @@ def signature_functions(name: str, constants: Constants, kind: str, specs: Seque
         "shapes": constants.table(f"om_{kind}_shapes", "ptr", shapes), "axes": constants.table(f"om_{kind}_axes", "ptr", axes),
     }  # fmt: skip
     text = f"define i32 @{name}_{kind}_count() {{\n  ret i32 {len(specs)}\n}}\n"
-    for function, table, type, missing in (("name", "names", "ptr", "null"), ("dtype", "dtypes", "i32", "0"), ("ndim", "ndims", "i32", "-1"),
-                                           ("shape", "shapes", "ptr", "null")):  # fmt: skip
+    functions = (("name", "names", "ptr", "null"), ("dtype", "dtypes", "i32", "0"), ("ndim", "ndims", "i32", "-1"),
+                 ("shape", "shapes", "ptr", "null"))  # fmt: skip
+    for function, table, type, missing in functions:
         text += _lookup(f"{name}_{kind}_{function}", tables[table], type, missing, len(specs))
     return text + _axis_lookup(f"{name}_{kind}_axis", tables["axes"], tables["ndims"], len(specs))
 
@@ -110,7 +111,8 @@ unknown:
 """
 
 
-def other_functions(name: str, constants: Constants, version: str, inputs: Sequence[Spec], outputs: Sequence[Spec], axes: int, threads: int) -> str:
+def other_functions(name: str, constants: Constants, version: str, inputs: Sequence[Spec], outputs: Sequence[Spec], axes: int,
+                    threads: int) -> str:  # fmt: skip
     """Sizes of outputs for given inputs, giving back outputs, workspaces, version, threads."""
     total = sum(len(spec.sizes) for spec in outputs)
     starts = [str(sum(len(spec.sizes) for spec in outputs[:i])) for i in range(len(outputs))]

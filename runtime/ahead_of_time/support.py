@@ -49,19 +49,12 @@ divide:
 }
 
 define internal i64 @om_mod(i64 %a, i64 %b) {
+  %q = call i64 @om_floordiv(i64 %a, i64 %b)
+  %whole = mul i64 %q, %b
+  %rest = sub i64 %a, %whole
   %zero = icmp eq i64 %b, 0
-  br i1 %zero, label %none, label %divide
-none:
-  ret i64 0
-divide:
-  %r = srem i64 %a, %b
-  %rest = icmp ne i64 %r, 0
-  %x = xor i64 %r, %b
-  %differ = icmp slt i64 %x, 0
-  %less = and i1 %rest, %differ
-  %more = select i1 %less, i64 %b, i64 0
-  %floor = add i64 %r, %more
-  ret i64 %floor
+  %mod = select i1 %zero, i64 0, i64 %rest
+  ret i64 %mod
 }
 
 define internal i64 @om_broadcast(i64 %a, i64 %b) {

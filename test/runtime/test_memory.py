@@ -1,10 +1,13 @@
 """The arena, checked allocation, and that nothing leaks."""
+import ctypes
+import mmap
 import resource
 
 import numpy as np
 import pytest
 
-from onemlir import errors
+import onemlir as om
+from onemlir import errors, nn, ops
 from onemlir.dialect.symbolic import Dim
 from onemlir.runtime import Spec
 
@@ -109,3 +112,50 @@ def test_too_large_an_output_of_unknown_size(build):
         with pytest.raises(errors.OnemlirError, match="not enough memory"):
             session(absurd)
     assert session(0).shape == (0,)
+
+
+class Guarded:
+    """Arrays that start or end where the memory that may be touched does; what lies around them in it is watched."""
+
+    def __init__(self, at_end: bool):
+        self.at_end, self.made = at_end, []
+
+    def empty(self, shape, dtype) -> np.ndarray:
+        page, count = mmap.PAGESIZE, int(np.prod(shape)) * np.dtype(dtype).itemsize
+        whole = -(-count // page) * page
+        memory = mmap.mmap(-1, whole + 2 * page)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        raw = np.frombuffer(memory, np.uint8)
+        raw[page:-page] = 0xA5
+        first = page + (whole - count if self.at_end else 0)
+        for closed in (0, page + whole):
+            assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + closed), ctypes.c_size_t(page), 0) == 0
+        self.made.append((raw[page:first], raw[first + count : page + whole]))
+        return raw[first : first + count].view(dtype).reshape(shape)
+
+    def copy(self, array) -> np.ndarray:
+        array = np.asarray(array)
+        made = self.empty(array.shape, array.dtype)
+        made[...] = array
+        return made
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mprotect"), reason="needs mprotect")
+def test_nothing_outside_of_inputs_weights_and_outputs_is_touched():
+    rng = np.random.default_rng(0)
+    draw = lambda *shape: rng.standard_normal(shape).astype(F32)
+    kernel, deep, matrix, lstm = om.tensor(draw(5, 3, 3, 3)), om.tensor(draw(3, 1, 3, 3)), om.tensor(draw(33, 17)), nn.LSTM(5, 3)
+
+    def function(image, rows, steps):
+        return (ops.conv2d(image, kernel, padding=1), ops.conv2d(image, deep, groups=3, stride=2), ops.max_pool2d(image, 2), rows @ matrix,
+                ops.softmax(rows, axis=1), rows.T + 1, ops.take(rows, [-1, 0], axis=0), lstm(steps)[0])  # fmt: skip
+    arrays = draw(1, 3, 7, 5), draw(7, 33), draw(2, 1, 5)
+    session = om.trace(function, *map(om.tensor, arrays), check=False).session(threads=1)
+    expected = session(*arrays)
+    for at_end in (True, False):
+        guarded = Guarded(at_end)
+        other = type(session)(session._compiled, session.inputs, session.outputs, [guarded.copy(p) for p in session._parameters], threads=1)
+        other.allocate = guarded.empty
+        for found, wanted in zip(other(*map(guarded.copy, arrays)), expected):
+            np.testing.assert_array_equal(found, wanted)
+        assert all((around == 0xA5).all() for pair in guarded.made for around in pair)

@@ -114,25 +114,26 @@ def test_page_needs_no_network(recording):
     assert not re.search(r"""(?:src|href)=["']|url\(["']?http|@import|fetch\(""", text)
 
 
+def in_browser(recording, folder, address: str) -> str:
+    """The page as the browser shows it at an address within it."""
+    path = folder / "page.html"
+    path.write_text(page("model", recording), encoding="utf-8")
+    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]
+    return subprocess.run([*command, f"{path.as_uri()}#{address}"], capture_output=True, text=True, timeout=120).stdout
+
+
 @pytest.mark.skipif(BROWSER is None, reason="no browser")
 def test_in_a_browser(recording, tmp_path):
     """The script runs: the stage in the address is shown, its op marked in the stage and in the graph."""
-    path = tmp_path / "page.html"
-    path.write_text(page("model", recording), encoding="utf-8")
-    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]
-    result = subprocess.run([*command, f"{path.as_uri()}#stage=linalg&op=2&depth=0"], capture_output=True, text=True, timeout=120)
-    shown = re.findall(r'<(?:button|div) class="(?:tab|pane|depth) on" data-(\w+)="([^"]*)"', result.stdout)
+    shown_page = in_browser(recording, tmp_path, "stage=linalg&op=2&depth=0")
+    shown = re.findall(r'<(?:button|div) class="(?:tab|pane|depth) on" data-(\w+)="([^"]*)"', shown_page)
     assert shown.count(("stage", "linalg")) == 2 and ("depth", "0") in shown
-    assert 'class="chosen"' in result.stdout and re.search(r'class="node \w+ chosen"', result.stdout)
+    assert 'class="chosen"' in shown_page and re.search(r'class="node \w+ chosen"', shown_page)
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no browser")
 def test_modules_unfold_one_by_one(recording, tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(page("model", recording), encoding="utf-8")
-    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]
-    result = subprocess.run([*command, f"{path.as_uri()}#depth=0&open=1"], capture_output=True, text=True, timeout=120)
-    nodes = re.findall(r'class="node (\w+)[^"]*" data-ops="[^"]*" data-path="([^"]*)"', result.stdout)
+    nodes = re.findall(r'class="node (\w+)[^"]*" data-ops="[^"]*" data-path="([^"]*)"', in_browser(recording, tmp_path, "depth=0&open=1"))
     assert ("module", "0") in nodes and ("module", "1.first") in nodes and ("op", "1") in nodes and ("module", "1") not in nodes
 
 

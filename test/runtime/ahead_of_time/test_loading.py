@@ -95,6 +95,7 @@ def test_threads(tmp_path):
 
 def test_same_input_gives_same_bytes(tmp_path):
     for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
         mlp()[1].compile(tmp_path / folder / "net.so", cpu=CPU)
         tiny().compile(tmp_path / folder / "net.a", cpu=CPU)
     for name in ("net.so", "net.a", "net.h"):

@@ -53,7 +53,8 @@ _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT = 3, 2, 0, 1
 
 PIPELINE = "default<O3>"
 KERNEL_PIPELINE = (
-    "function(sroa,early-cse<memssa>,loop-mssa(loop-rotate,licm),loop-unroll-full,instcombine<no-verify-fixpoint>,simplifycfg,early-cse<memssa>)"
+    "function(sroa,early-cse<memssa>,loop-mssa(loop-rotate,licm),loop-unroll-full,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "early-cse<memssa>)"
 )
 """For functions that are written out in vectors: nothing there is for a vectorizer, and loops are as they should be."""
 
@@ -119,7 +120,8 @@ def _balanced(operations: list[ir.Operation], sizes: dict[str, int]) -> list[lis
 
 
 def is_kernel(operation: ir.Operation) -> bool:
-    return "passthrough" in operation.attributes and any(a == ir.StringAttr.get(KERNEL, operation.context) for a in operation.attributes["passthrough"])
+    marks = operation.attributes["passthrough"] if "passthrough" in operation.attributes else ()
+    return ir.StringAttr.get(KERNEL, operation.context) in list(marks)
 
 
 def _size(operation: ir.Operation) -> int:

@@ -1,14 +1,15 @@
 """Timers around the operations of a module, for `onemlir profile`: labels before loops are made, ticks after.
 
 Each structured op gets a location `om.profile.<number>`, which its loops inherit. After each outermost loop of @main the processor's
-time-stamp counter is read, and what has passed since the last reading is added to the cell of its number.
+time-stamp counter is read, and what has passed since the last reading is added to the cell of its number. A loop that runs kernels step by
+step (layers, sample by sample) is not timed as one: its operations are, over all steps.
 """
 from __future__ import annotations
 
 import ctypes
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir import ir
 
@@ -51,19 +52,28 @@ class Instrument:
         ctypes.memset(self.cells, 0, ctypes.sizeof(self.cells))
         return values
 
-    def _label(self, block: ir.Block) -> None:
+    def _label(self, block: ir.Block, times: int | None = 1) -> None:
+        """times: how often the block runs."""
         for operation in [op.operation for op in block.operations]:
-            if operation.name in MEASURED:
+            if operation.name == "scf.for" and any(_is_kernel(inner.operation) for inner in operation.regions[0].blocks[0].operations):
+                self._label(operation.regions[0].blocks[0], _product(times, _step_count(operation)))
+            elif operation.name in MEASURED:
                 name = f"{LABEL}{len(self.labelled)}"
-                self.labelled.append(describe(operation))
+                found = describe(operation)
+                self.labelled.append(replace(found, operations=_product(times, found.operations), bytes=_product(times, found.bytes)))
                 operation.location = ir.Location.name(name, operation.location)
 
     def _insert_ticks(self, block: ir.Block) -> None:
-        operations = [op.operation for op in block.operations]
-        with ir.InsertionPoint(operations[0]):
+        with ir.InsertionPoint(block.operations[0]):
             _write(_clock(), self._address(0))
+        self._ticks_after(block)
+
+    def _ticks_after(self, block: ir.Block) -> None:
+        operations = [op.operation for op in block.operations]
         for operation, following in zip(operations, operations[1:]):
-            if len(operation.regions) or operation.name in ("memref.copy", "func.call"):
+            if operation.name == "scf.for" and not _number(operation.location) and _labelled_inside(operation):
+                self._ticks_after(operation.regions[0].blocks[0])
+            elif len(operation.regions) or operation.name in ("memref.copy", "func.call"):
                 with ir.InsertionPoint(following):
                     self._tick(1 + _number(operation.location))
 
@@ -85,6 +95,27 @@ def _main(module: ir.Module) -> ir.Operation:
 def _number(location: ir.Location) -> int:
     found = re.search(re.escape(LABEL) + r"(\d+)", str(location))
     return int(found.group(1)) if found else 0
+
+
+def _labelled_inside(loop: ir.Operation) -> bool:
+    return any(_number(inner.operation.location) for inner in loop.regions[0].blocks[0].operations)
+
+
+def _is_kernel(operation: ir.Operation) -> bool:
+    return operation.name == "linalg.generic" and "om.kernel" in operation.attributes
+
+
+def _step_count(loop: ir.Operation) -> int | None:
+    """The steps of a loop of constant bounds."""
+    owners = [value.owner for value in list(loop.operands)[:3]]
+    if any(isinstance(owner, ir.Block) or owner.name != "arith.constant" for owner in owners):
+        return None
+    low, high, step = (ir.IntegerAttr(owner.attributes["value"]).value for owner in owners)
+    return max(0, -(-(high - low) // step))
+
+
+def _product(*numbers: int | None) -> int | None:
+    return None if None in numbers else math.prod(numbers)
 
 
 def describe(operation: ir.Operation) -> Labelled:

@@ -41,6 +41,14 @@ def om_sink_transposes(module: ir.Module) -> None:
     sink_transposes(module)
 
 
+@register_pass("om-split-batch", builtin=True)
+def om_split_batch(module: ir.Module, cache: int = 4 << 20) -> None:
+    """Compute layers of images whose batch does not fit the cache (in bytes) one sample after the other."""
+    from .om.split_batch import split_batch
+
+    split_batch(module, cache)
+
+
 @register_pass("om-dce", builtin=True)
 def om_dce(module: ir.Module) -> None:
     """Remove pure ops whose results nobody uses."""

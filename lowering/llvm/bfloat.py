@@ -12,9 +12,11 @@ from mlir import ir
 
 from ..buffers.functions import walk
 
-MOVES = frozenset({"llvm.load", "llvm.store", "llvm.bitcast", "llvm.select", "llvm.br", "llvm.cond_br", "llvm.mlir.undef",
-                   "llvm.mlir.poison", "llvm.insertelement", "llvm.extractelement", "llvm.shufflevector", "llvm.intr.masked.load", "llvm.intr.masked.store",
-                   "llvm.intr.masked.gather", "llvm.intr.masked.scatter"})  # fmt: skip
+MOVES = frozenset({
+    "llvm.load", "llvm.store", "llvm.bitcast", "llvm.select", "llvm.br", "llvm.cond_br", "llvm.mlir.undef", "llvm.mlir.poison",
+    "llvm.insertelement", "llvm.extractelement", "llvm.shufflevector", "llvm.intr.masked.load", "llvm.intr.masked.store",
+    "llvm.intr.masked.gather", "llvm.intr.masked.scatter",
+})  # fmt: skip
 
 
 def bf16_as_words(module: ir.Module) -> None:

@@ -18,6 +18,7 @@ from .node import describe, OnnxNode
 from .recorder import ModelRecorder, NeedsConstant
 from .registry import reader_of
 from .tensors import array_of, Files
+from .types import check_inputs
 from .unsupported import DEPTH, subgraphs, version_of
 from .values import as_value, FOLDED, Sequence, Value
 
@@ -124,6 +125,7 @@ class GraphReader:
         function = self.functions.find(proto)
         if function is not None:
             return self.inline(function, proto, version, inputs)
+        check_inputs(proto, version, inputs)
         node = OnnxNode(self, proto, version, inputs)
         known = read_content(node)
         if known is not None:

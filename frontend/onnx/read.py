@@ -21,6 +21,7 @@ from .graph import GraphReader, located, MALFORMED, needed
 from .narrow import NARROW
 from .recorder import anonymous_axis, Choices, ModelRecorder, NeedsConstant
 from .tensors import element_dtype, Files
+from .types import check_outputs
 from .unsupported import check_supported, imports
 from .values import Missing, Sequence, Value
 from .weights_in_file import without_weights
@@ -33,7 +34,7 @@ def load_model(model) -> tuple[onnx.ModelProto, pathlib.Path | None]:
             raise FormatError("the ModelProto has no graph")
         return model, None
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _parsed(bytes(model), "the bytes"), None
+        return _parsed(bytes(model), f"{len(model)} bytes"), None
     if isinstance(model, (str, os.PathLike)):
         path = pathlib.Path(model)
         return _parsed(path.read_bytes(), f"'{path}'"), path.parent
@@ -58,9 +59,9 @@ def _parsed(data: bytes, what: str) -> onnx.ModelProto:
     try:
         proto.ParseFromString(data)
     except Exception as error:  # protobuf's DecodeError, which depends on its implementation
-        raise FormatError(f"{what} is no ONNX model, or is truncated: {error}") from None
+        raise FormatError(f"cannot read {what} as an ONNX model; perhaps it is truncated: {error}") from None
     if not proto.HasField("graph"):
-        raise FormatError(f"{what} has no graph: it is no ONNX model, or is truncated")
+        raise FormatError(f"cannot read {what} as an ONNX model: there is no graph; perhaps it is truncated")
     return proto
 
 
@@ -119,6 +120,7 @@ def _read(proto: onnx.ModelProto, files: Files, constants: Mapping, shapes: Mapp
         recorder.where = "the outputs"
         if choices is not None and choices.taken:
             _check_ranks(graph, values)
+        check_outputs(graph, values)
         named, structure = _outputs(outputs, values)
         program = recorder.finish(named, structure)
     program.metadata = {"producer": proto.producer_name, "opset": versions.get("", 0)}

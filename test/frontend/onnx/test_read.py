@@ -237,10 +237,19 @@ def _set(path):
     ("proto.opset_import[0].version = 99", "99"),
     ("proto.ir_version = 99", "99"),
     ("proto.ClearField('graph')", "no graph"),
+    ("proto.graph.input[0].type.tensor_type.elem_type = 7", "MatMul.*of int64.*of float32.*one element type"),
+    ("proto.graph.output[0].type.tensor_type.elem_type = 7", "of float32.*declares INT64"),
 ])
 def test_damaged_models(change, text):
     with pytest.raises(om.FormatError, match=text):
         om.from_onnx(broken(change=_set(change)))
+
+
+@pytest.mark.parametrize("shape", [[3, 2], [2, 3, 1]])
+def test_a_wrong_shape_of_an_output_is_a_warning(shape):
+    proto = model([node("Relu", "x", "y")], [value("x", [2, 3])], [value("y", shape)])
+    with pytest.warns(UserWarning, match=r"'y' has the shape \(2, 3\), but the graph declares"):
+        assert om.from_onnx(proto)(normal(2, 3)).shape == (2, 3)
 
 
 def test_truncated_files(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 from ...dialect import dtypes, symbolic
 from ...dialect.shapes import normalize_axis
 from ...errors import FormatError
+from .crop import cropped_and_resized
 from .registry import reads
 
 
@@ -56,6 +57,8 @@ def _resized(node, ops, roi_at: int, scales_at: int, sizes_at: int):
                "cubic_coeff_a": node.float("cubic_coeff_a", -0.75), "exclude_outside": bool(node.int("exclude_outside", 0)),
                "antialias": bool(node.int("antialias", 0)), "extrapolation_value": node.float("extrapolation_value", 0.0)}
     if options["coordinate_mode"] == "tf_crop_and_resize":
+        if node.value(roi_at).array is None:
+            return cropped_and_resized(node, x, node.tensor(roi_at), axes, sizes)
         roi = node.array(roi_at).astype(float).tolist()
         options["roi"] = tuple(_spread(roi[:len(axes)], axes, [0.0] * rank) + _spread(roi[len(axes):], axes, [1.0] * rank))
     return ops.resize(x, sizes=sizes, scales=None if scales is None else tuple(scales), mode=mode, **options)

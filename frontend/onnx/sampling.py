@@ -5,7 +5,9 @@ import numpy as np
 
 from ...dialect import dtypes, symbolic
 from ..ops.declared import declared as om
-from ..ops.shape import slice_along
+from ..ops.shape import slice_along, squeeze
+from ..regions import build_for
+from ..symbolic_int import size_of
 from ..tensor import Tensor
 from .registry import reads
 from .shape import sizes_of
@@ -78,26 +80,42 @@ def read_roi_align(node, ops):
 
 
 def _adaptive_rois(node, x, rois, batch, height, width, scale, half):
-    """Without a ratio each region has as many samples in a bin as the bin has pixels: the regions must be known."""
-    node.array(1)
-    boxes = node.array(1).astype(np.float64) * scale
-    parts = []
-    for number, (x1, y1, x2, y2) in enumerate(boxes):
-        tall, wide = (y2 - y1, x2 - x1) if half else (max(y2 - y1, 1.0), max(x2 - x1, 1.0))
-        rows, columns = (max(int(np.ceil(s / n)), 1) for s, n in ((tall, height), (wide, width)))
-        parts.append(_rois(node, x, slice_along(rois, 0, number, 1), slice_along(batch, 0, number, 1), height, width, rows, columns, scale, half))
-    return parts[0] if len(parts) == 1 else om.concat(parts, axis=0)
+    """Without a ratio each region has as many samples in a bin as the bin has pixels, so that the regions are computed one by one. A
+    region without an extent has none: 0."""
+    def pooled(number, spans: list, counts: list):
+        y = _rois(node, x, slice_along(rois, 0, number, 1), slice_along(batch, 0, number, 1), height, width, *counts, scale, half)
+        return om.where(om.logical_and(spans[0] > 0, spans[1] > 0), y, 0.0)
+
+    def spans_of(box) -> list:
+        spans = [(box[high] - box[low]) * scale for low, high in ((1, 3), (0, 2))]
+        return spans if half else [om.maximum(span, 1.0) for span in spans]
+
+    if node.value(1).array is not None:
+        parts = []
+        for number in range(node.shape(1)[0]):
+            spans = spans_of(Tensor._wrap(node.array(1)[number]))
+            parts.append(pooled(number, spans, [max(int(np.ceil(float(span) / n)), 1) for span, n in zip(spans, (height, width))]))
+        return om.concat(parts, axis=0) if len(parts) != 1 else parts[0]
+
+    def step(index, carried):
+        place = size_of(index)
+        spans = spans_of(om.reshape(slice_along(rois, 0, place, 1), shape=(4,)))
+        counts = [om.maximum(om.ceil(span / float(n)), 1.0).astype(dtypes.int64) for span, n in zip(spans, (height, width))]
+        return (), (squeeze(pooled(place, spans, list(map(node.recorder.size_of_tensor, counts))), 0),)
+
+    return build_for(node.recorder, sizes_of(rois)[0], (), step)[1][0]
 
 
 def _rois(node, x, rois, batch, height, width, rows, columns, scale, half):
-    for samples in (rows * height, columns * width):
-        node.steps(samples, "the samples along an axis of a region")
+    for samples in (rows, columns):
+        if isinstance(samples, int):
+            node.steps(samples * max(height, width), "the samples along an axis of a region")
     offset = 0.5 if half else 0.0
     x1, y1, x2, y2 = (om.reshape(slice_along(rois, 1, i, 1), shape=(-1,)) * scale - offset for i in range(4))
     tall, wide = y2 - y1, x2 - x1
     if not half:
         tall, wide = om.maximum(tall, 1.0), om.maximum(wide, 1.0)
-    steps = lambda count, bins: Tensor._wrap(((np.arange(bins)[:, None] + (np.arange(count)[None] + 0.5) / count) / bins).reshape(-1).astype(rois.dtype))
+    steps = lambda count, bins: _steps(count, bins, rois)
     place_y = _spread(y1, 0, 1) + _spread(tall, 0, 1) * steps(rows, height)
     place_x = _spread(x1, 0, 1) + _spread(wide, 0, 1) * steps(columns, width)
     count = sizes_of(rois)[0]
@@ -120,6 +138,15 @@ def _rois(node, x, rois, batch, height, width, rows, columns, scale, half):
         top = om.maximum(om.maximum(products[0], products[1]), om.maximum(products[2], products[3]))
         y = om.max(binned(top), axis=(2, 4))
     return om.transpose(y, axes=(0, 3, 1, 2))
+
+
+def _steps(count, bins: int, like: Tensor) -> Tensor:
+    """Where `count` samples in each of `bins` bins lie, from 0 to 1."""
+    if isinstance(count, int):
+        return Tensor._wrap(((np.arange(bins)[:, None] + (np.arange(count)[None] + 0.5) / count) / bins).reshape(-1).astype(like.dtype))
+    within = (om.iota(size=(count,)).astype(like.dtype) + 0.5) / _number(count, like)
+    first = Tensor._wrap(np.arange(bins).astype(like.dtype).reshape(-1, 1))
+    return om.reshape((first + om.reshape(within, shape=(1, count))) / float(bins), shape=(symbolic.mul(count, bins),))
 
 
 @reads("DeformConv")

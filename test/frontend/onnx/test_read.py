@@ -325,6 +325,23 @@ def test_crop_and_resize_to_sizes_that_are_data(sizes, mode):
     same_as_peer(proto, {"x": normal(1, 1, 5, 6), "size": np.array(sizes)})
 
 
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+def test_crop_and_resize_of_a_region_that_is_data(mode):
+    proto = model([node("Resize", "x roi _ sizes", "y", mode=mode, coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=7.0)],
+                  [value("x", [1, 2, "h", "w"]), value("roi", [8])], [value("y", None)], {"sizes": np.array([1, 2, 4, 1])})
+    for roi in ([0, 0, 0.2, 0.1, 1, 1, 0.8, 1.2], [0, 0, 0.9, -0.3, 1, 1, 0.1, 0.4]):
+        same_as_peer(proto, {"x": normal(1, 2, 5, 6), "roi": np.array(roi, np.float32)}, rtol=1e-4, atol=1e-5)
+
+
+def test_regions_of_interest_that_are_data():
+    """Without a sampling ratio, so that the number of samples is data too; the last region has no extent."""
+    proto = model([node("RoiAlign", "x r b", "y", output_height=3, output_width=2)], [value("x", [2, 3, 12, 14]), value("r", ["k", 4]), value("b", ["k"], I64)],
+                  [value("y", None)])
+    rois = np.array([[0, 0, 9, 9], [1, 2, 12.5, 11], [3, 3, 3, 4]], np.float32)
+    same_as_peer(proto, {"x": normal(2, 3, 12, 14), "r": rois, "b": np.array([0, 1, 1])}, {"x": normal(2, 3, 12, 14), "r": rois[:1], "b": np.array([1])},
+                 rtol=1e-4, atol=1e-5)
+
+
 def test_squeeze_without_axes_is_read_for_sizes_other_than_one():
     traced = same_as_peer(model([node("Squeeze", "x", "y")], [value("x", ["n", 1, 3])], [value("y", None)]), {"x": normal(2, 1, 3)}, {"x": normal(0, 1, 3)})
     with pytest.raises(om.GuardError, match="axis 0 has one element"):

@@ -5,7 +5,7 @@ import numpy as np
 
 from ...dialect import dtypes
 from ...dialect.symbolic import symbols_of
-from ...errors import FormatError, TraceError
+from ...errors import FormatError, TraceError, UnsupportedOpError
 from ..ops.declared import declared as om
 from ..ops.joining import stack
 from ..ops.repeating import flip
@@ -14,6 +14,7 @@ from ..regions import build_for, build_if, build_while, inside, placeholder
 from ..size_rules import literal
 from ..symbolic_int import size_of
 from ..tensor import Tensor
+from .appended import with_lists, without_lists
 from .registry import reads
 from .sequence import run_body
 from .shape import sizes_of
@@ -90,6 +91,13 @@ def _chosen(node, condition: Tensor, sides):
 def read_loop(node, ops):
     carried = [node.inputs[i] for i in range(2, len(node.inputs))]
     if not all(map(_plain, carried)):
+        unknown = node.has(0) and node.value(0).array is None or node.has(1) and node.value(1).array is None
+        appending = without_lists(node, carried) if unknown else None
+        if appending is not None:
+            try:
+                return with_lists(read_loop(appending[0], ops), appending[1])
+            except (UnsupportedOpError, TraceError):
+                pass  # elements of several shapes: the number of steps must be known
         return _unrolled(node, carried)
     return _Loop(node, carried).read()
 

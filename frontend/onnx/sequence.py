@@ -3,12 +3,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...dialect import dtypes, symbolic
 from ...dialect.shapes import normalize_axis
 from ...errors import FormatError
 from ..ops.joining import split, stack
-from ..ops.shape import squeeze
+from ..ops.shape import moveaxis, squeeze
 from ..tensor import Tensor
+from .appended import Stacked
 from .registry import reads
+from .shape import sizes_of
 from .values import as_value, Missing, Sequence, Value
 
 
@@ -53,21 +56,39 @@ def read_erase(node, ops):
 
 @reads("SequenceAt")
 def read_at(node, ops):
+    if isinstance(node.value(0), Stacked):
+        place = ops.reshape(node.tensor(1), shape=()).astype(dtypes.int64)
+        return ops.gather(node.value(0).rows, place, axis=0)
     items = _items(node)
     return items[_position(node, 1, len(items))]
 
 
 @reads("SequenceLength")
 def read_length(node, ops):
+    if isinstance(node.value(0), Stacked):
+        return Value.sizes(np.array(sizes_of(node.value(0).rows)[0], object))
     return Tensor._wrap(np.asarray(len(_items(node)), np.int64))
 
 
 @reads("ConcatFromSequence")
 def read_concat(node, ops):
+    if isinstance(node.value(0), Stacked):
+        return _joined(node, ops, node.value(0).rows)
     tensors = [item.tensor for item in _items(node)]
     if node.int("new_axis", 0):
         return stack(tensors, axis=node.int("axis"))
     return ops.concat(tensors, axis=node.int("axis"))
+
+
+def _joined(node, ops, rows: Tensor) -> Tensor:
+    """The elements of a list, one behind the other along an axis or along a new one."""
+    new = bool(node.int("new_axis", 0))
+    axis = normalize_axis(node.int("axis"), rows.ndim if new else rows.ndim - 1)
+    y = moveaxis(rows, 0, axis) if axis else rows
+    if new:
+        return y
+    sizes = sizes_of(y)
+    return ops.reshape(y, shape=(*sizes[:axis], symbolic.mul(sizes[axis], sizes[axis + 1]), *sizes[axis + 2:]))
 
 
 @reads("SplitToSequence")

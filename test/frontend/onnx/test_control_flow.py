@@ -1,5 +1,6 @@
 """If, Loop and Scan whose conditions and counts are data, against onnxruntime."""
 import numpy as np
+import onnx
 import pytest
 from onnx import helper
 
@@ -117,3 +118,18 @@ def test_what_a_branch_requires_of_sizes_holds_in_it_alone():
     traced = same_as_peer(proto, {"x": normal(3, 4), "c": np.array(True)}, {"x": normal(3, 2), "c": np.array(False)})
     with pytest.raises(om.ShapeError):
         traced(normal(3, 4), np.array(False))
+
+
+@pytest.mark.parametrize("new_axis, axis", [(1, 0), (1, -1), (0, 0), (0, 1)])
+def test_a_list_that_a_loop_appends_to(new_axis, axis):
+    """As a scripted module writes it: the list is joined, counted and indexed after the loop."""
+    body = helper.make_graph([node("Add", "h x", "h2"), node("SequenceInsert", "list h2", "list2"), node("Identity", "c", "c2")], "body",
+                             [value("i", [], I64), value("c", [], BOOL), value("h", [2, 3]), onnx.ValueInfoProto(name="list")],
+                             [value("c2", [], BOOL), value("h2", [2, 3]), onnx.ValueInfoProto(name="list2")])
+    sequence = helper.make_sequence_type_proto(helper.make_tensor_type_proto(F32, [2, 3]))
+    body.input[3].type.CopyFrom(sequence), body.output[2].type.CopyFrom(sequence)
+    nodes = [node("SequenceEmpty", "", "none"), node("Loop", "n true x none", "last list", body=body), node("ConcatFromSequence", "list", "y", new_axis=new_axis, axis=axis),
+             node("SequenceLength", "list", "count"), node("SequenceAt", "list k", "element")]
+    proto = model(nodes, [value("n", [], I64), value("x", [2, 3]), value("k", [], I64)], [value("y", None), value("count", [], I64), value("element", [2, 3])],
+                  {"true": np.array(True)})
+    same_as_peer(proto, *({"n": np.array(n), "x": normal(2, 3), "k": np.array(k)} for n, k in ((3, 1), (1, -1))))

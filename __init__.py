@@ -24,8 +24,10 @@ _LAZY = {
     **{name: ".dialect.dtypes" for name in ("float16", "float32", "float64", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")},
 }
 # What torch.jit has beside `trace`.
-_OF_TORCH_JIT = {"trace_module": ": record each method, om.trace(model.method, *examples)", "script": ": om.trace records torch.jit.script(model) too",
-                 "freeze": ": a recording is frozen", "optimize_for_inference": ": a session is optimised", "save": ": write with traced.save(path)"}
+_OF_TORCH_JIT = {
+    "trace_module": ": record each method, om.trace(model.method, *examples)", "script": ": om.trace records torch.jit.script(model) too",
+    "freeze": ": a recording is frozen", "optimize_for_inference": ": a session is optimised", "save": ": write with traced.save(path)",
+}
 _MODULES = ("nn", "ops", "optim", "dialect", "lowering", "runtime", "frontend")
 
 __all__ = ["CompileError", "DTypeError", "FormatError", "FrozenValueWarning", "GuardError", "IndexRangeError", "OnemlirError", "ShapeError", "TraceError",

@@ -54,7 +54,8 @@ def read_directory(data: memoryview, path: str) -> dict[str, Stored]:
 def _refuse_archive_of_torch(data: memoryview, path: str) -> None:
     """FormatError for what torch.jit.save and torch.save write: an archive that begins with a folder of data."""
     if re.match(rb"PK\x03\x04.{26}[^/]+/(data\.pkl|data/)", bytes(data[:512]), re.DOTALL):
-        raise refusal(path, "an archive of torch", "a OneModel file", "read it with torch.jit.load or torch.load, then record it with om.trace")
+        raise refusal(path, "an archive of torch", "a OneModel file",
+                      "read it with torch.jit.load or torch.load, then record it with om.trace")
 
 
 def _directory_bounds(data: memoryview, path: str) -> tuple[int, int, int]:

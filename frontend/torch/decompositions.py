@@ -35,8 +35,10 @@ def decomposed(recording, function: Callable, args, kwargs) -> tuple[bool, Any]:
 
 def _asked_by(error: TraceError, function: Callable) -> TraceError:
     """The error with the function whose decomposition, which is not the user's, looked at a size or at data."""
-    return error if ASKS in str(error) else TraceError(f"{error}\n  {ASKS} {names_of(function)[-1]}, for which the recorder has no handler of its own: "
-                                                       "onemlir.frontend.torch.register_op adds one")
+    if ASKS in str(error):
+        return error
+    return TraceError(f"{error}\n  {ASKS} {names_of(function)[-1]}, for which the recorder has no handler of its own: "
+                      "onemlir.frontend.torch.register_op adds one")
 
 
 def _candidates(function, table) -> list[tuple]:

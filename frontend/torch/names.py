@@ -1,6 +1,7 @@
 """The name under which a torch function is looked up: one for a function, the method, the operator and the ATen op of the same meaning."""
 from __future__ import annotations
 
+import types
 from typing import Callable
 
 import torch
@@ -20,7 +21,8 @@ _IN_PLACE = {f"__i{name[2:]}": f"{target}_" for name, target in _OPERATORS.items
 def names_of(function: Callable) -> list[str]:
     """Names to look a function up by, the most special first: ``F.softmax`` before ``softmax``, ``aten.add.Tensor`` before ``add``.
 
-    What torch.nn.functional calls in C++ is ``C.name`` before ``F.name``: for a few functions its arguments or results differ.
+    What torch.nn.functional calls in C++ is ``C.name`` before ``F.name``: for a few functions its arguments or results differ. A method is
+    ``Tensor.name`` before ``name``, for the same reason.
     """
     if isinstance(function, torch._ops.OpOverload):
         namespace, _, name = function._schema.name.partition("::")
@@ -34,7 +36,8 @@ def names_of(function: Callable) -> list[str]:
     name = getattr(function, "__name__", str(function))
     if name in ("__get__", "__set__", "__delete__"):
         return [f"{name.strip('_')}:{function.__self__.__name__}"]
-    prefixes = _PREFIXES.get(getattr(function, "__module__", None) or "", ())
+    is_method = isinstance(function, types.MethodDescriptorType)
+    prefixes = ("Tensor.",) if is_method else _PREFIXES.get(getattr(function, "__module__", None) or "", ())
     for table in (_OPERATORS, _REVERSED, _IN_PLACE):
         if name in table:
             return [name, table[name]]

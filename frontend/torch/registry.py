@@ -46,7 +46,7 @@ def register_op(target: str | Callable) -> Callable:
         def foo(x, scale):
             return ops.tanh(x) * scale
     """
-    name = target if isinstance(target, str) else names_of(target)[0]
+    name = target if isinstance(target, str) else names_of(target)[0].removeprefix("Tensor.")
     return handles(name)
 
 

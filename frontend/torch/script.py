@@ -16,7 +16,10 @@ from .tensor import RecordedTensor, value_of
 
 
 class ScriptRunner:
-    """Runs a TorchScript graph on recorded tensors. An ``if`` on data stays one; other conditions, and trip counts, are read by the recording's rule."""
+    """Runs a TorchScript graph on recorded tensors.
+
+    An ``if`` on data stays one; other conditions, and trip counts, are read by the recording's rule.
+    """
 
     def __init__(self, recording, module, paths):
         self.recording, self.module, self.paths = recording, module, paths  # paths: id of each submodule -> its path

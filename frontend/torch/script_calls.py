@@ -54,11 +54,11 @@ def module_of(function) -> torch.jit.ScriptModule | None:
 def complete(function, arguments, named) -> list:
     """Arguments in order, with the function's defaults. TypeError for one that is missing or unknown."""
     parameters = script_parameters(function)
-    names = [p.name for p in parameters]
     rest = parameters[len(arguments):]
-    wrong = [name for name in named if name not in [p.name for p in rest]] or [p.name for p in rest if p.name not in named and not p.has_default_value()]
-    if wrong or len(arguments) > len(parameters):
-        raise TypeError(f"{function.name}({', '.join(names)}) was called with {len(arguments)} arguments by position and {list(named)} by name")
+    missing = [p.name for p in rest if p.name not in named and not p.has_default_value()]
+    if missing or len(arguments) > len(parameters) or not named.keys() <= {p.name for p in rest}:
+        names = ", ".join(p.name for p in parameters)
+        raise TypeError(f"{function.name}({names}) was called with {len(arguments)} arguments by position and {list(named)} by name")
     return [*arguments, *(named[p.name] if p.name in named else p.default_value for p in rest)]
 
 

@@ -26,7 +26,8 @@ class TorchTracedModel(TracedModel):
             self._session = self.session()
         tensors = torch.utils._pytree.tree_leaves((inputs, named))
         if any(isinstance(t, RecordedTensor) for t in tensors):
-            raise TraceError(f"a recorded model is called inside a recording, at {user_line()}\n  call the torch module that it was recorded from")
+            raise TraceError(f"a recorded model is called inside a recording, at {user_line()}\n"
+                             "  call the torch module that it was recorded from")
         if not any(isinstance(t, torch.Tensor) for t in tensors):
             return self._session(*inputs, **named)
         arrays = [shared_array(t) if isinstance(t, torch.Tensor) else t for t in torch.utils._pytree.tree_leaves(inputs) if t is not None]
@@ -59,9 +60,13 @@ class TorchTracedModel(TracedModel):
         return self
 
     def save(self, path, **of_torch) -> None:
-        """Write a .onemodel file, atomically, for ``om.load``. FileNotFoundError without a folder for it; OnemlirError when torch.jit.save calls."""
+        """Write a .onemodel file, atomically, for ``om.load``.
+
+        FileNotFoundError where its folder does not exist; OnemlirError when torch.jit.save calls.
+        """
         if of_torch:
-            raise OnemlirError(f"torch.jit.save({str(path)!r}) would write what torch.jit.load cannot read: write it with traced.save(path), read it with om.load(path)")
+            raise OnemlirError(f"torch.jit.save({str(path)!r}) would write what torch.jit.load cannot read: "
+                               "write it with traced.save(path), read it with om.load(path)")
         super().save(path)
 
     def to(self, device, **options) -> "TorchTracedModel":
@@ -96,7 +101,8 @@ class TorchTracedModel(TracedModel):
         return {name: to_torch(array) for name, array in self.parameters.items()}
 
     def __getattr__(self, name: str):
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{'' if name.startswith('_') else self._advice(name)}")
+        advice = "" if name.startswith("_") else self._advice(name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{advice}")
 
     def _advice(self, name: str) -> str:
         """What to do instead, for a name that a torch.nn.Module or its TorchScript has."""

@@ -152,8 +152,9 @@ def _epilogue_of(kernel: ir.Operation) -> ir.Operation | None:
 
 
 def _is_lanewise(operation: ir.Operation) -> bool:
-    """Whether the body computes each result from its own operands alone, so that it may run on vectors: it gathers nothing and asks for no place."""
-    return all(op.operation.name not in ("memref.load", "linalg.index") and not list(op.operation.regions) for op in operation.regions[0].blocks[0].operations)
+    """Whether the body computes a result from its operands alone, so that it may run on vectors: it gathers nothing and asks for no place."""
+    body = [op.operation for op in operation.regions[0].blocks[0].operations]
+    return all(op.name not in ("memref.load", "linalg.index") and not list(op.regions) for op in body)
 
 
 def _is_cheap(operation: ir.Operation) -> bool:

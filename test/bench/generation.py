@@ -1,6 +1,7 @@
 """Time per token of greedy decoding with a key-value cache, beside onnxruntime on torch's own export: python test/bench/generation.py
 
-One thread, 64 tokens after a prompt of 8; both run in one process, in turns, and must choose the same tokens. Needs torch, onnxruntime and onnxscript.
+One thread, 64 tokens after a prompt of 8; both run in one process, in turns, and must choose the same tokens.
+It needs torch, onnxruntime and onnxscript.
 """
 import logging
 import tempfile
@@ -39,7 +40,8 @@ class Gpt(nn.Module):
         self.tokens, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(LONGEST, width)
         self.attention = nn.ModuleList(Attention(width, heads) for _ in range(layers))
         self.first, self.second = (nn.ModuleList(nn.LayerNorm(width) for _ in range(layers)) for _ in range(2))
-        self.inner = nn.ModuleList(nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"), nn.Linear(4 * width, width)) for _ in range(layers))
+        inner = lambda: nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"), nn.Linear(4 * width, width))
+        self.inner = nn.ModuleList(inner() for _ in range(layers))
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, token, *cache):
@@ -69,11 +71,11 @@ def ours(model):
 
 def theirs(model):
     past = torch.export.Dim("past", min=1, max=LONGEST - 1)
-    shapes = ({}, [{2: past}] * (2 * len(model.attention)))
+    shapes = {"token": {}, "cache": ({2: past},) * (2 * len(model.attention))}
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path = str(Path(folder) / "model.onnx")
-        torch.onnx.export(model, examples(model), path, dynamo=True, dynamic_shapes={"token": shapes[0], "cache": tuple(shapes[1])}, verbose=False)
+        torch.onnx.export(model, examples(model), path, dynamo=True, dynamic_shapes=shapes, verbose=False)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         session = onnxruntime.InferenceSession(path, options)
@@ -95,7 +97,7 @@ def generate(step, cache) -> tuple[list[int], list[float]]:
 def main() -> None:
     logging.disable(logging.CRITICAL)
     torch.set_num_threads(1)
-    print(f"{'':24}{'onemlir':>10}{'onnxruntime':>13}   ms per token, {TOKENS} tokens, 1 thread: the mean over tokens of the best of {ROUNDS}")
+    print(f"{'':24}{'onemlir':>10}{'onnxruntime':>13}   ms per token, 1 thread: the mean over {TOKENS} tokens of the best of {ROUNDS}")
     for name, sizes in MODELS.items():
         torch.manual_seed(0)
         model = Gpt(*sizes).eval()

@@ -176,6 +176,12 @@ def where(condition, input=None, other=None):
     return ops.where(condition.astype(bool), *promoted(input, other))
 
 
+@handles("Tensor.where")
+def method_where(input, condition, other):
+    """``x.where(condition, y)``, whose order is another than that of ``torch.where(condition, x, y)``."""
+    return where(condition, input, other)
+
+
 @handles("masked_fill")
 def masked_fill(input, mask, value):
     return ops.where(mask.astype(bool), as_dtype(value, input.dtype), input)

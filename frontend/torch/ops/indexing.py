@@ -52,8 +52,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         bags = ops.where(ops.reshape(input, shape=(-1,)) == padding_idx, as_dtype(count, bags.dtype), bags)
     empty = ops.zeros((count + 1, weight.shape[1]), weight.dtype)
     rows = ops.reshape(rows, shape=(-1, weight.shape[1]))
-    result = index_add(empty, 0, bags, rows) if mode == "sum" else index_reduce(empty, 0, bags, rows, {"mean": "mean", "max": "amax"}[mode], include_self=False)
-    return result[:count]
+    if mode == "sum":
+        return index_add(empty, 0, bags, rows)[:count]
+    return index_reduce(empty, 0, bags, rows, {"mean": "mean", "max": "amax"}[mode], include_self=False)[:count]
 
 
 @handles("gather")
@@ -195,7 +196,7 @@ def index_copy(input, dim, index, source):
 def index_fill(input, dim, index, value):
     dim %= input.ndim
     shape = (*input.shape[:dim], ops.reshape(index, shape=(-1,)).shape[0], *input.shape[dim + 1:])
-    return _along(input, dim, index, ops.full(shape, as_dtype(value, input.dtype)), "none")
+    return _along(input, dim, index, ops.full(shape, ops.reshape(as_dtype(value, input.dtype), shape=())), "none")
 
 
 def _along(input, dim, index, source, reduction):

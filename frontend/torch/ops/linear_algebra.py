@@ -108,3 +108,20 @@ def cross(input, other, dim=-1):
 @handles("cdist")
 def cdist(x1, x2, p=2.0, compute_mode=None):
     return ops.norm(ops.expand_dims(x1, -2) - ops.expand_dims(x2, -3), ord=float(p), axis=-1)
+
+
+@handles("F.grouped_mm", "_grouped_mm", "grouped_mm", "transformers.grouped_mm_fallback")
+def grouped_mm(mat_a, mat_b, offs=None, bias=None, out_dtype=None):
+    """Rows by the matrix of their group, row by row: a group ends before the row that `offs` gives; rows behind the last group are 0."""
+    if offs is None or mat_a.ndim != 2 or mat_b.ndim != 3 or bias is not None or out_dtype is not None:
+        return NotImplemented
+    rows, groups = mat_a.shape[0], mat_b.shape[0]
+    group = ops.searchsorted(offs, ops.arange(rows).astype(offs.dtype), right=True).astype("int64")
+    inside = group < groups
+
+    def step(_, row):
+        x, place = row
+        return _, ops.matmul(x, ops.gather(mat_b, place, axis=0))
+
+    _, y = ops.scan(step, ops.zeros((), mat_a.dtype), (mat_a, ops.minimum(group, as_dtype(groups - 1, group.dtype))))
+    return ops.where(ops.expand_dims(inside, 1), y, as_dtype(0, y.dtype))

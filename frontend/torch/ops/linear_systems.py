@@ -124,5 +124,6 @@ def _eliminated(rows, size):
         sign = ops.where(ops.squeeze(best, 1) == k, sign, -sign)
         return rows, sign, ops.where(places == k, pivot, pivots)
 
-    ones = ops.ones_like(rows[:, :, 0])
-    return ops.fori_loop(0, size, step, (rows, ones[:, 0], ones))
+    ones = ops.ones((rows.shape[0], size), rows.dtype)
+    sign = ops.ones((rows.shape[0],), rows.dtype)
+    return ops.fori_loop(0, size, step, (rows, sign, ones)) if not isinstance(size, int) or size else (rows, sign, ones)

@@ -8,7 +8,7 @@ from ...ops.declared import declared
 from ..dtypes import is_floating
 from ..registry import handles
 from .reduction import pairwise_distance
-from .values import as_dtype
+from .values import as_dtype, floating
 
 
 def _reduced(loss, reduction):
@@ -82,18 +82,21 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
 # What torch.nn.functional calls in C++; a reduction is a number or its name.
 @handles("margin_ranking_loss")
 def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
-    return _reduced(_positive(-target * (input1 - input2) + margin), reduction)
+    (loss,) = floating(-target * (input1 - input2))
+    return _reduced(_positive(loss + margin), reduction)
 
 
 @handles("hinge_embedding_loss")
 def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
     """The input where the target is 1, max(0, margin - input) where it is -1."""
+    (input,) = floating(input)
     return _reduced(_where(target != 1, _positive(margin - input)) + _where(target != -1, input), reduction)
 
 
 @handles("cosine_embedding_loss")
 def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
     """1 - cos where the target is 1, max(0, cos - margin) where it is -1."""
+    input1, input2 = floating(input1, input2)
     total = lambda x: ops.sum(x, axis=target.ndim)
     cosine = total(input1 * input2) / ops.sqrt((total(input1 * input1) + 1e-12) * (total(input2 * input2) + 1e-12))
     return _reduced(_where(target == 1, 1.0 - cosine) + _where(target == -1, _positive(cosine - margin)), reduction)
@@ -109,6 +112,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
 @handles("poisson_nll_loss")
 def poisson_nll_loss(input, target, log_input=True, full=False, eps=1e-8, reduction=1):
     """exp(input) - target * input; with `full`, Stirling's approximation of log(target!) where the target is above 1."""
+    input, target = floating(input, target)
     loss = ops.exp(input) - target * input if log_input else input - target * ops.log(input + eps)
     if full:
         loss = loss + _where(target > 1, target * ops.log(target) - target + 0.5 * ops.log(2 * math.pi * target))

@@ -227,14 +227,15 @@ def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, dtype=None):
 
 @handles("cov")
 def cov(input, correction=1, fweights=None, aweights=None):
-    """Covariance of the rows."""
+    """Covariance of the rows; a number for one row."""
     if fweights is not None or aweights is not None:
         return NotImplemented
-    x = ops.reshape(input, shape=(1, -1)) if input.ndim < 2 else input
+    (x,) = floating(input)
+    x = ops.reshape(x, shape=(1, -1)) if x.ndim < 2 else x
     centred = x - ops.mean(x, axis=1, keepdims=True)
     count = ops.maximum(as_dtype(x.shape[1] - correction, x.dtype), as_dtype(0, x.dtype))
     y = ops.matmul(centred, ops.swapaxes(centred, 0, 1)) / count
-    return ops.reshape(y, shape=()) if input.ndim < 2 else y
+    return ops.reshape(y, shape=()) if x.shape[0] == 1 else y
 
 
 @handles("corrcoef")

@@ -228,6 +228,7 @@ def as_strided(recording, input, size, stride, storage_offset=None):
     """Elements of the memory by their places; of a tensor whose elements are all that the memory has, in order, with fixed sizes."""
     tensor = recording.recorded(input)
     value = value_of(tensor)
+    size, stride = (as_sizes((recording.to_ours(list(given)),)) for given in (size, stride))
     sizes = [s for s in (*value.shape, *size, *stride, storage_offset or 0)]
     if not all(isinstance(s, int) for s in sizes) or not _covers_memory(tensor):
         return recording.missing_function("as_strided of a part or another order of a tensor, or with symbolic sizes")

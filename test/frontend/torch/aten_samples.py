@@ -41,18 +41,20 @@ def samples_of(op, dtype, count: int) -> list:
     return [samples[round((i + 0.5) * (len(samples) - 1) / count)] for i in range(count)]
 
 
-def outcome(op, sample, run) -> str:
+def outcome(op, sample, run, as_method: bool = False) -> str:
     """"right", "refused" (UnsupportedOpError or TraceError), or "skipped" for what torch refuses or the dialect has no dtype for.
 
-    run(traced, arrays): the outputs of a recording. AssertionError where they differ; any other error is one of the recorder.
+    run(traced, arrays): the outputs of a recording. as_method: the op is called as a method of the first tensor, where it is one.
+    AssertionError where they differ; any other error is one of the recorder.
     """
     arguments, named = (sample.input, *sample.args), dict(sample.kwargs)
+    function = (op.method_variant if as_method else None) or op.op
     inputs = [t for t in tree_leaves((arguments, named)) if isinstance(t, torch.Tensor)]
 
     def program(*tensors):
         rest = iter(tensors)
         args, kwargs = tree_map_only(torch.Tensor, lambda t: next(rest), (arguments, named))
-        return op.op(*args, **kwargs)
+        return function(*args, **kwargs)
 
     try:
         expected = [t for t in tree_leaves(program(*(t.clone() for t in inputs))) if isinstance(t, torch.Tensor)]

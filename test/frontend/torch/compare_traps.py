@@ -90,7 +90,8 @@ def outcome(record, trap) -> str:
         if expected is None or found is None:
             if expected is found:
                 continue
-            return "the assertion is dropped" if expected is None else f"error when run on {'the example' if number == 0 else 'another input'}"
+            where = "the example" if number == 0 else "another input"
+            return "the assertion is dropped" if expected is None else f"error when run on {where}"
         if trap.name == "random numbers" and not same(found, run(copies(inputs))):
             return EACH_TIME
         if not same(found, expected):

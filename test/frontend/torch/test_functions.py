@@ -29,15 +29,19 @@ def definite(*shape):
 
 
 LOSSES = {
-    "smoothed labels": (lambda x, t: F.cross_entropy(x, t, weight=WEIGHT, ignore_index=2, label_smoothing=0.2), lambda n: (numbers(n, 5), classes(n))),
+    "smoothed labels": (lambda x, t: F.cross_entropy(x, t, weight=WEIGHT, ignore_index=2, label_smoothing=0.2),
+                        lambda n: (numbers(n, 5), classes(n))),
     "smoothed, each": (lambda x, t: F.cross_entropy(x, t, reduction="none", label_smoothing=0.2), lambda n: (numbers(n, 5), classes(n))),
-    "probabilities": (lambda x, t: F.cross_entropy(x, t, weight=WEIGHT, label_smoothing=0.2), lambda n: (numbers(n, 5, 2), numbers(n, 5, 2).softmax(1))),
+    "probabilities": (lambda x, t: F.cross_entropy(x, t, weight=WEIGHT, label_smoothing=0.2),
+                      lambda n: (numbers(n, 5, 2), numbers(n, 5, 2).softmax(1))),
     "poisson": (lambda x, t: F.poisson_nll_loss(x, t, full=True), lambda n: (numbers(n, 5), numbers(n, 5).abs() * 3)),
     "margin ranking": (lambda a, b, t: F.margin_ranking_loss(a, b, t, margin=0.1), lambda n: (numbers(n), numbers(n, seed=3), signs(n))),
     "hinge": (lambda x, t: F.hinge_embedding_loss(x, t), lambda n: (numbers(n, 5), signs(n, 5))),
     "cosine": (lambda a, b, t: F.cosine_embedding_loss(a, b, t), lambda n: (numbers(n, 5), numbers(n, 5, seed=3), signs(n))),
-    "triplet": (lambda a, b, c: F.triplet_margin_loss(a, b, c, swap=True), lambda n: (numbers(n, 5), numbers(n, 5, seed=3), numbers(n, 5, seed=4))),
-    "gaussian": (lambda x, t, v: F.gaussian_nll_loss(x, t, v, full=True), lambda n: (numbers(n, 5), numbers(n, 5, seed=3), numbers(n, 1).abs())),
+    "triplet": (lambda a, b, c: F.triplet_margin_loss(a, b, c, swap=True),
+                lambda n: (numbers(n, 5), numbers(n, 5, seed=3), numbers(n, 5, seed=4))),
+    "gaussian": (lambda x, t, v: F.gaussian_nll_loss(x, t, v, full=True),
+                 lambda n: (numbers(n, 5), numbers(n, 5, seed=3), numbers(n, 1).abs())),
 }  # fmt: skip
 FUNCTIONS = {
     "cummax": (lambda x: torch.cummax(x.round(), 1), lambda n: (numbers(n, 5),)),
@@ -46,7 +50,8 @@ FUNCTIONS = {
     "corrcoef": (torch.corrcoef, lambda n: (numbers(n, 5),)),
     "trapezoid": (lambda y: torch.trapezoid(y, dx=0.5, dim=0), lambda n: (numbers(n, 5),)),
     "trapezoid at places": (lambda x, y: torch.trapezoid(y, x), lambda n: (numbers(n), numbers(3, n))),
-    "matrix norms": (lambda x: (torch.linalg.matrix_norm(x), torch.linalg.matrix_norm(x, 1), torch.linalg.norm(x, float("-inf"))), lambda n: (numbers(n, 5),)),
+    "matrix norms": (lambda x: (torch.linalg.matrix_norm(x), torch.linalg.matrix_norm(x, 1), torch.linalg.norm(x, float("-inf"))),
+                     lambda n: (numbers(n, 5),)),
     "rows searched": (lambda s, v: torch.searchsorted(s, v, right=True), lambda n: (numbers(n, 5).sort(-1)[0], numbers(n, 3, seed=3))),
     "histc": (lambda x: (torch.histc(x, 5), torch.histc(x, 4, -1, 1)), lambda n: (numbers(n),)),
     "gcd, lcm": (lambda a, b: (torch.gcd(a, b), torch.lcm(a, b)), lambda n: (classes(n) * 6, classes(n).flip(0) * 4 - 8)),
@@ -54,10 +59,13 @@ FUNCTIONS = {
     "lgamma": (lambda x: torch.lgamma(x), lambda n: (torch.linspace(-3.25, 9.5, 17 * n),)),
     "inverse": (torch.inverse, lambda n: (definite(n, 3, 3),)),
     "solve": (lambda a, b: torch.linalg.solve(a, b), lambda n: (numbers(n, n).flip(0), numbers(n))),
-    "solve triangular": (lambda a, b: torch.linalg.solve_triangular(a, b, upper=True, left=False), lambda n: (definite(n, 3, 3).triu(), numbers(n, 2, 3))),
-    "cholesky": (lambda a, b: (torch.linalg.cholesky(a), torch.cholesky_solve(b, torch.linalg.cholesky(a))), lambda n: (definite(n, n), numbers(n, 2))),
+    "solve triangular": (lambda a, b: torch.linalg.solve_triangular(a, b, upper=True, left=False),
+                         lambda n: (definite(n, 3, 3).triu(), numbers(n, 2, 3))),
+    "cholesky": (lambda a, b: (torch.linalg.cholesky(a), torch.cholesky_solve(b, torch.linalg.cholesky(a))),
+                 lambda n: (definite(n, n), numbers(n, 2))),
     "determinants": (lambda a: (torch.linalg.det(a), torch.linalg.slogdet(a), torch.det(a * 0)), lambda n: (numbers(n, 3, 3),)),
-    "bags": (lambda w, i, o: F.embedding_bag(i, w, o, padding_idx=1), lambda n: (numbers(6, 3), classes(n + 3), torch.tensor([0, 2, 2][:n] + [4] * (n - 3)))),
+    "bags": (lambda w, i, o: F.embedding_bag(i, w, o, padding_idx=1),
+             lambda n: (numbers(6, 3), classes(n + 3), torch.tensor([0, 2, 2][:n] + [4] * (n - 3)))),
     "a step that is a float": (lambda x: torch.arange(x.shape[0], -1, -1.0) + x.sum(), lambda n: (numbers(n),)),
 }  # fmt: skip
 
@@ -66,7 +74,7 @@ FUNCTIONS = {
 def test_function(name, agrees):
     function, inputs = (LOSSES | FUNCTIONS)[name]
     small, large = inputs(3), inputs(4)
-    axes = tuple(tuple("n" if a != b else None for a, b in zip(s.shape, t.shape)) for s, t in zip(small, large))
+    axes = tuple(tuple(om.Axis("n", min=2) if a != b else None for a, b in zip(s.shape, t.shape)) for s, t in zip(small, large))
     axes = tuple(tuple(axis and f"m{i}" if name == "bags" else axis for axis in a) for i, a in enumerate(axes))
     agrees(function, small, axes if len(axes) > 1 else axes[0], [large])
 
@@ -87,9 +95,19 @@ def test_embedding_bags(name, agrees):
     agrees(lambda w: F.embedding_bag(indices, w, starts, per_sample_weights=weights, **options), (numbers(5, 3),))
 
 
+def test_methods_whose_arguments_are_in_another_order(agrees):
+    agrees(lambda x: (x.where(x > 0, -x), torch.where(x > 0, x, x * 2), (x > 0).where(x < 1, x > 2)), (numbers(3, 4),))
+
+
+def test_grouped_products(agrees):
+    """Products of mixtures of experts: each row by the matrix of its group; rows behind the last group are 0."""
+    agrees(lambda x, w: F.grouped_mm(x, w, offs=torch.tensor([2, 2, 5], dtype=torch.int32))[:5], (numbers(6, 4), numbers(3, 4, 8)))
+
+
 def test_a_product_and_gathered_elements_compile(agrees):
     """What a kernel cannot do on vectors runs behind it."""
-    agrees(lambda a, b, c, i: (a @ b + c.gather(-1, i)) * 0.5, (numbers(2, 3, 4), numbers(2, 4, 5), numbers(2, 3, 7), classes(2, 3, 5)), compiled=True)
+    inputs = numbers(2, 3, 4), numbers(2, 4, 5), numbers(2, 3, 7), classes(2, 3, 5)
+    agrees(lambda a, b, c, i: (a @ b + c.gather(-1, i)) * 0.5, inputs, compiled=True)
 
 
 def test_memory_of_a_whole_tensor_is_strided_anew(agrees):

@@ -207,7 +207,7 @@ def test_what_readers_of_traced_modules_expect():
     for wrong in (traced.train, lambda: traced.to("cuda")):
         with pytest.raises(om.OnemlirError, match="record it"):
             wrong()
-    for name, advice in (("cuda", "record it"), ("children", "no submodules"), ("graph_for", "no torch.nn.Module"), ("buffers", "state_dict")):
+    for name, advice in {"cuda": "record it", "children": "no submodules", "graph_for": "no torch.nn.Module", "buffers": "state_dict"}.items():
         with pytest.raises(AttributeError, match=advice):
             getattr(traced, name)
     with pytest.raises(om.OnemlirError, match=r"traced.save\(path\)"):

@@ -25,7 +25,8 @@ def test_table_in_the_documentation():
     """Its rows are the programs, and its column for om.trace what the tests above see; `compare_traps.py` writes it."""
     text = (pathlib.Path(__file__).parents[3] / "docs" / "torch_traps.md").read_text()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")][2:]
-    assert [(name, found.partition(",")[0]) for name, found, *_ in rows] == [(t.name, "right" if t.outcome == "right" else "refuses") for t in TRAPS]
+    found = [(name, ours.partition(",")[0]) for name, ours, *_ in rows]
+    assert found == [(trap.name, "right" if trap.outcome == "right" else "refuses") for trap in TRAPS]
 
 
 def _agrees(agrees, trap):

@@ -85,9 +85,11 @@ def read_attention(node, ops):
 @microsoft("QAttention")
 def read_quantized_attention(node, ops):
     """Attention whose product with the weights is one of integers, exact in i32."""
-    from .quantized import read_matmul_integer_of, scaled_product
+    from ..linear_algebra import matmul_of_integers
+    from ..quantization import one
+    from .quantized import scaled_product
 
-    product = read_matmul_integer_of(node, node.tensor(0), node.tensor(1), node.optional(6), node.optional(7))
+    product = matmul_of_integers(node.tensor(0), node.tensor(1), one(node.optional(6)), one(node.optional(7)))
     x = scaled_product(product, node.tensor(3), node.tensor(4), node.tensor(2))
     return _self_attention(node, x, 3, 5, 8, None)
 

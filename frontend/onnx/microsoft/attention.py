@@ -1,6 +1,8 @@
 """Attention of com.microsoft: of packed weights, of heads that share keys, with caches and rotary embeddings."""
 from __future__ import annotations
 
+import numpy as np
+
 from ....dialect import dtypes, symbolic
 from ...ops.declared import declared as om
 from ...ops.joining import split
@@ -147,8 +149,8 @@ def read_group_query_attention(node, ops):
     number of valid places - 1 of each sample, number of places of all, cosines, sines, places, bias of the scores.
 
     The new keys stand behind the valid ones of the past; the caches that are outputs have as many places as the longer of past and total."""
-    if any(node.has(i) for i in range(11, len(node.inputs))) or node.int("smooth_softmax", 0):
-        node.refuse("sinks and quantized caches cannot be read")
+    if any(node.has(i) for i in range(12, len(node.inputs))):
+        node.refuse("quantized caches cannot be read")
     heads, shared = node.int("num_heads"), node.int("kv_num_heads")
     q, k, v = _grouped_operands(node, heads, shared)
     rows = sizes_of(q)[2]
@@ -167,8 +169,27 @@ def read_group_query_attention(node, ops):
     bias = node.optional(10)
     if bias is not None and symbolic.equal(sizes_of(bias)[-1], columns) is not True:
         bias = om.pad(bias, None, low=(0,) * 4, high=(0, 0, 0, columns - sizes_of(bias)[-1]))
-    y = attended(q, k, v, biased(allowed, bias), node.float("scale", 0.0) or None, node.float("softcap", 0.0))
+    mask, keys, values = biased(allowed, bias), k, v
+    if node.has(11) or node.int("smooth_softmax", 0) == 1:
+        mask, keys, values = _with_sink(node.optional(11), mask, k, v)
+    y = attended(q, keys, values, mask, node.float("scale", 0.0) or None, node.float("softcap", 0.0))
     return merge_heads(y), k, v
+
+
+def _with_sink(sink: Tensor | None, mask: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Mask, keys and values with one more place that takes a part of the weights and gives nothing: its score is that of the head in `sink`
+    (heads,), 0 without."""
+    zeros = lambda shape: om.full(Tensor._wrap(np.zeros((), k.dtype)), shape=shape)
+    k, v = (om.concat([t, zeros((*sizes_of(t)[:2], 1, sizes_of(t)[3]))], axis=2) for t in (k, v))
+    if mask.dtype == dtypes.bool_:
+        mask = om.where(mask, Tensor._wrap(np.zeros((), k.dtype)), Tensor._wrap(np.asarray(-np.inf, k.dtype)))
+    mask = om.reshape(mask, shape=(1,) * (4 - mask.ndim) + sizes_of(mask))
+    batch, heads, rows, _ = sizes_of(mask)
+    if sink is None:
+        return om.concat([mask, zeros((batch, heads, rows, 1))], axis=3), k, v
+    count = sizes_of(sink)[0]
+    column = om.broadcast_to(om.reshape(sink.astype(k.dtype), shape=(1, count, 1, 1)), shape=(batch, count, rows, 1))
+    return om.concat([om.broadcast_to(mask, shape=(batch, count, rows, sizes_of(mask)[3])), column], axis=3), k, v
 
 
 def _grouped_operands(node, heads: int, shared: int):

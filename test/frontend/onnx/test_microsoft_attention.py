@@ -93,6 +93,13 @@ def test_group_query_attention(options, step):
     check(node, inputs, WIDE_ANGLES if options.get("do_rotary") else (), symbolic=step == "next")
 
 
+@pytest.mark.parametrize("sink, options", [(True, {}), (True, {"softcap": 3.0}), (False, {"smooth_softmax": 1})])
+def test_group_query_attention_with_a_sink(sink, options):
+    inputs = {"q": normal(2, 3, 64), "k": normal(2, 3, 32), "v": normal(2, 3, 32), "lengths": i32(2, 2), "total": np.array(3, np.int32)}
+    names = "q k v _ _ lengths total" + (" _ _ _ _ sink" if sink else "")
+    check(ms("GroupQueryAttention", names, "y", num_heads=4, kv_num_heads=2, **options), inputs, {"sink": normal(4)} if sink else ())
+
+
 def test_group_query_attention_of_packed_operands_and_samples_of_their_own_length():
     inputs = {"qkv": normal(2, 1, 128), "pk": normal(2, 2, 8, 16), "pv": normal(2, 2, 8, 16), "lengths": i32(3, 6), "total": np.array(7, np.int32)}
     check(ms("GroupQueryAttention", "qkv _ _ pk pv lengths total cos sin", "y nk nv", num_heads=4, kv_num_heads=2, do_rotary=1), inputs, WIDE_ANGLES)

@@ -49,7 +49,8 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         count = offsets.shape[0] - int(include_last_offset)
         bags = ops.searchsorted(offsets, ops.arange(input.shape[0]).astype(offsets.dtype), right=True).astype("int64") - 1
     if padding_idx is not None:  # goes into one more bag, which is left out
-        bags = ops.where(ops.reshape(input, shape=(-1,)) == padding_idx, as_dtype(count, bags.dtype), bags)
+        padding = padding_idx if padding_idx >= 0 else padding_idx + weight.shape[0]
+        bags = ops.where(ops.reshape(input, shape=(-1,)) == padding, as_dtype(count, bags.dtype), bags)
     empty = ops.zeros((count + 1, weight.shape[1]), weight.dtype)
     rows = ops.reshape(rows, shape=(-1, weight.shape[1]))
     if mode == "sum":

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import collections
+import math
 
 from ... import ops
 from ..registry import handles
@@ -87,7 +88,7 @@ def _turned(x):
 
 def _batch(x):
     """Matrices with one leading axis."""
-    return ops.reshape(x, shape=(-1, *x.shape[-2:])) if x.ndim != 3 else x
+    return ops.reshape(x, shape=(math.prod(x.shape[:-2]), *x.shape[-2:])) if x.ndim != 3 else x
 
 
 def _at(rows, k):

@@ -251,6 +251,7 @@ def corrcoef(input):
 @handles("trapezoid", "trapz")
 def trapezoid(y, x=None, dx=1, dim=-1):
     """Sum of the means of neighbours times their distances."""
+    y, x = (*floating(y), None) if x is None else floating(y, x)
     part = lambda t, axis, places: t[(slice(None),) * (axis % t.ndim) + (places,)]
     later, earlier = slice(1, None), slice(None, -1)
     step = as_dtype(dx, y.dtype)

@@ -82,7 +82,7 @@ def test_function(name, agrees):
 BAGS = {
     "sum": (dict(mode="sum", include_last_offset=True), [0, 1, 6]),
     "max": (dict(mode="max"), [0, 0, 2]),
-    "rows": (dict(mode="max", padding_idx=2), None),
+    "rows": (dict(mode="max", padding_idx=-3), None),
 }
 
 

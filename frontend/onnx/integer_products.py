@@ -21,7 +21,7 @@ def centered(x: Tensor, zero_point: Tensor | None) -> Tensor:
 
 def integer_matmul(a: Tensor, b: Tensor) -> Tensor:
     """a @ b in i32. a, b: f32 tensors of integers up to 255 in absolute value."""
-    return _by_parts(om.matmul, (a, a.ndim - 1), (b, max(b.ndim - 2, 0)), TERMS)
+    return Factor(om.matmul, b, max(b.ndim - 2, 0), TERMS).times(a, a.ndim - 1)
 
 
 def integer_conv(conv: Callable[[Tensor, Tensor], Tensor], x: Tensor, weight: Tensor, groups: int) -> Tensor:
@@ -32,24 +32,31 @@ def integer_conv(conv: Callable[[Tensor, Tensor], Tensor], x: Tensor, weight: Te
         return _wide(conv, x, weight)
     if groups > 1:
         return conv(x, weight).astype(dtypes.int32)
-    return _by_parts(conv, (x, 1), (weight, 1), TERMS // max(prod(sizes[1:]), 1))
+    return Factor(conv, weight, 1, TERMS // max(prod(sizes[1:]), 1)).times(x, 1)
 
 
 def _wide(function: Callable, a: Tensor, b: Tensor) -> Tensor:
     return function(a.astype(dtypes.int32), b.astype(dtypes.int32))
 
 
-def _by_parts(function: Callable, left: tuple[Tensor, int], right: tuple[Tensor, int], width: int) -> Tensor:
-    """function(left, right), which sums over one axis of each: the sum of its values on `width` places of the axes at a time."""
-    (a, first), (b, second) = left, right
-    count = b.shape[second]
-    if not isinstance(count, int) or count > width * PARTS:
-        return _wide(function, a, b)
-    if count <= width:
-        return function(a, b).astype(dtypes.int32)
-    total = None
-    for start in range(0, count, width):
-        size = min(width, count - start)
-        part = function(slice_along(a, first, start, size), slice_along(b, second, start, size)).astype(dtypes.int32)
-        total = part if total is None else total + part
-    return total
+class Factor:
+    """The right operand of a function that sums over one axis of each operand, cut into parts of `width` places of that axis."""
+
+    def __init__(self, function: Callable, b: Tensor, axis: int, width: int):
+        self.function, self.whole, self.width, count = function, b, width, b.shape[axis]
+        self.parts = None
+        if isinstance(count, int) and count <= width * PARTS:
+            self.parts = [b] if count <= width else [slice_along(b, axis, i, min(width, count - i)) for i in range(0, count, width)]
+            self.sizes = [part.shape[axis] for part in self.parts]
+
+    def times(self, a: Tensor, axis: int) -> Tensor:
+        """function(a, b) in i32: the sum of its values on the parts."""
+        if self.parts is None:
+            return _wide(self.function, a, self.whole)
+        if len(self.parts) == 1:
+            return self.function(a, self.whole).astype(dtypes.int32)
+        total = None
+        for i, part in enumerate(self.parts):
+            product = self.function(slice_along(a, axis, i * self.width, self.sizes[i]), part).astype(dtypes.int32)
+            total = product if total is None else total + product
+        return total

@@ -2,7 +2,7 @@
 
 Chunks are a grid (batch, block of rows, group of panels). Within a chunk the blocks of k come first, then the tiles of rows, then
 the panels: a tile of A stays in L1, the panels of the group stream from L2. A is read where it lies: broadcasting scalars out of
-rows was as fast as out of packed A (see docs/design/kernels.md).
+rows was as fast as out of packed A, but where the rows of a tile fall on the same sets of L1 (see docs/design/kernels.md).
 """
 
 from dataclasses import dataclass, replace
@@ -22,6 +22,8 @@ CHUNKS = 16
 """Chunks that a product of known size is cut into, if it is large enough."""
 STACK = 64 << 10
 """Bytes of scratch that a chunk may take from the stack."""
+WAY, WAYS = 4096, 8
+"""Bytes of a way of L1, and the ways: as many lines that lie a multiple of the first apart can be in L1 at once."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Plan:
     """Copy each panel of B to the stack first."""
     partial: bool
     """Keep partial sums on the stack, because C has a narrower type."""
+    copy: bool
+    """Copy each tile of A to the stack first, because its rows would push each other out of L1."""
 
     @property
     def vectors(self) -> int:
@@ -57,8 +61,14 @@ def plan(shape: MatmulShape, element, accumulator, out, target: Target) -> Plan:
     pack = _packs(shape, width)
     depth = _depth(shape, width * b.bits(element) // 8, pack)
     partial = out != accumulator and (shape.k is None or shape.k > depth)
-    panels = 1 if pack or partial else _panels_of_chunk(shape, rows, width)
-    return Plan(lanes, width, height, rows, panels, depth, pack, partial)
+    copy = _collides(shape, height, b.bits(element) // 8) and not pack and depth % lanes == 0 and height * depth * b.bits(element) // 8 < STACK
+    panels = 1 if pack or partial else _panels_of_chunk(shape, rows, width, CHUNKS // 2 if copy else CHUNKS)
+    return Plan(lanes, width, height, rows, panels, depth, pack, partial, copy)
+
+
+def _collides(shape, height, bytes_of_element):
+    """Whether the lines in which a step of k reads a tile of A fall on one set of L1 that cannot hold them."""
+    return shape.k is not None and not shape.a_transposed and height > WAYS and shape.k * bytes_of_element % WAY == 0
 
 
 def _rows_of_chunk(shape, height, width):
@@ -87,12 +97,12 @@ def _packs(shape, width):
     return not short and (shape.m is None or shape.m > 4)
 
 
-def _panels_of_chunk(shape, rows, width):
+def _panels_of_chunk(shape, rows, width, chunks):
     if shape.n is None:
         return 1
     panels = max(1, -(-shape.n // width))
     blocks = 1 if shape.m is None else max(1, -(-shape.m // rows))
-    return max(1, min(16, panels * blocks // CHUNKS, panels))
+    return max(1, min(16, panels * blocks // chunks, panels))
 
 
 def _depth(shape, bytes_of_step, pack):
@@ -147,6 +157,7 @@ class _Product:
         self.batch = batch
         self.packed = b.stack((plan.depth, plan.width), b.element_type(self.b)) if plan.pack else None
         self.partial = b.stack((plan.rows, plan.width), self.accumulator) if plan.partial else None
+        self.lines = b.stack((plan.height, plan.depth + plan.lanes), b.element_type(self.a)) if plan.copy else None
         self.first_row = first_row = b.mul(block, plan.rows)
         exact = b.known(self.m) and self.m % plan.rows == 0
         rows = plan.rows if exact else b.minimum(plan.rows, b.sub(self.m, first_row))
@@ -170,9 +181,12 @@ class _Product:
 
         def panel(index, columns):
             source = self._panel_source(index, k, depth, columns)
-            tile.for_each_tile(
-                rows, self.plan.height, lambda row, height: self._tile(b.add(first_row, row), height, index, k, depth, columns, source)
-            )
+
+            def one(row, height):
+                self._copy(b.add(first_row, row), height, k, depth)
+                self._tile(b.add(first_row, row), height, index, k, depth, columns, source)
+
+            tile.for_each_tile(rows, self.plan.height, one)
 
         if end is None:
             panel(first, None)
@@ -180,17 +194,27 @@ class _Product:
         if self.plan.panels == 1 or self.plan.pack:
             self._panels(first, end, panel)
             return
-        tile.for_each_tile(
-            rows,
-            self.plan.height,
-            lambda row, height: self._panels(
-                first,
-                end,
-                lambda index, columns: self._tile(
-                    b.add(first_row, row), height, index, k, depth, columns, self._panel_source(index, k, depth, columns)
-                ),
-            ),
-        )
+
+        def group(row, height):
+            line = b.add(first_row, row)
+            self._copy(line, height, k, depth)
+            self._panels(
+                first, end, lambda index, columns: self._tile(line, height, index, k, depth, columns, self._panel_source(index, k, depth, columns))
+            )
+
+        tile.for_each_tile(rows, self.plan.height, group)
+
+    def _copy(self, row, height, k, depth):
+        """The tile's lines of A one after the other on the stack, where the plan says so."""
+        if self.lines is None:
+            return
+        lanes, batch = self.plan.lanes, [] if self.shape.a_shared else self.batch
+
+        def columns(step):
+            for r in range(height):
+                b.store_vector(b.load_vector(self.a, [*batch, b.add(row, r), b.add(k, step)], lanes), self.lines, [r, step])
+
+        b.loop(0, depth, lanes, columns, rolled=True)
 
     def _panels(self, first, end, body):
         """Whole panels, then the last one if it is not whole and belongs to this group."""
@@ -283,6 +307,8 @@ class _Product:
 
     def _scalars(self, row, k):
         def scalar(step, r):
+            if self.lines is not None:
+                return b.widen(b.load(self.lines, [r, step]), self.accumulator, self.shape.a_unsigned)
             at_step, line = b.add(k, step), b.add(row, r)
             where = [at_step, line] if self.shape.a_transposed else [line, at_step]
             return b.widen(b.load(self.a, where if self.shape.a_shared else [*self.batch, *where]), self.accumulator, self.shape.a_unsigned)

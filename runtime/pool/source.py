@@ -3,7 +3,7 @@
 The state is an array of i32 words on a page of its own, which reads as zero in a forked child (the child starts its own workers). A
 caller takes the lock; where it is taken (a nested call, another thread's call) it runs its steps itself. It publishes a job by a new
 `SEQUENCE` number and opens the door: `DOOR` holds OPEN plus the number of workers inside. Workers enter by compare-and-exchange, so none
-can enter a job that is over, and take chunks from the counter `NEXT`. At the end the caller closes the door and waits for it to be 0.
+can enter a job that is over, and take a chunk from the counter `NEXT`. At the end the caller closes the door and waits for it to be 0.
 Waiting is a bounded spin, then sleep on a futex. What a worker does is in `worker`, what differs between systems in `system`. A library
 that is unloaded ends its workers first (`onemlir_pool_destroy`).
 """
@@ -13,7 +13,7 @@ import platform
 import sys
 
 from .system import system_text
-from .worker import SPINS, worker_text
+from .worker import worker_text
 
 PASSES = ("convert-scf-to-cf,arith-expand,convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,"
           "reconcile-unrealized-casts,canonicalize,cse")
@@ -29,8 +29,6 @@ func.func private @{inherit}(!llvm.ptr, i64, i32) -> i32
 func.func private @pthread_create(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 func.func private @pthread_join({thread}, !llvm.ptr) -> i32
 func.func private @getpid() -> i32
-func.func private @clock_gettime(i32, !llvm.ptr) -> i32
-func.func private @nanosleep(!llvm.ptr, !llvm.ptr) -> i32
 
 // Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 4 workers shall end, 5 process, 16 door, 17 caller sleeps, 18 limit (workers that may
 // enter), 19 the caller's processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 24 next, 64 and on the workers' threads.
@@ -171,8 +169,7 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   // Close the door and wait for those inside.
   %closing = arith.subi %zero, %open : i32
   %was = llvm.atomicrmw add %door_at, %closing seq_cst : !llvm.ptr, i32
-  %spins = llvm.mlir.constant({spins} : i32) : i32
-  func.call @om_pool_spin(%door_at, %zero, %no, %spins) : (!llvm.ptr, i32, i1, i32) -> ()
+  func.call @om_pool_spin(%door_at, %zero, %no) : (!llvm.ptr, i32, i1) -> ()
   %inside_now = llvm.load %door_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
   %still = arith.cmpi ne, %inside_now, %zero : i32
   scf.if %still {{
@@ -249,7 +246,7 @@ def pool_source(machine: str = "", system: str = "") -> str:
     machine = (machine or platform.machine()).lower().replace("arm64", "aarch64").replace("amd64", "x86_64")
     system = system or sys.platform
     own, names = system_text(machine, system)
-    return (POOL + DESTROY).format(spins=SPINS, most=MOST_WORKERS, **names) + worker_text(pause=PAUSE[machine], **names) + own
+    return (POOL + DESTROY).format(most=MOST_WORKERS, **names) + worker_text(pause=PAUSE[machine], **names) + own
 
 
 def pool_module(context, machine: str = "", system: str = ""):

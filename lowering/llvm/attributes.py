@@ -15,6 +15,7 @@ KERNEL = "om-kernel"
 """A string attribute of functions that are written out in vectors: LLVM has little to add."""
 ONCE = "prepare_entry"
 """The entry that runs once: what only it calls is compiled for size, which is quicker."""
+SMALL = "minsize"
 SCALAR = "scalar"
 ANY = "any"  # a buffer that may be one of several
 
@@ -52,6 +53,12 @@ class NoAlias:
                 position += 1
         self.positions[name] = found
 
+    def keep(self, kept: dict[str, list[int]]) -> None:
+        """Number the arguments anew, of which only those at the positions in `kept` are left."""
+        for name, positions in self.positions.items():
+            number = {position: i for i, position in enumerate(kept[name])}
+            self.positions[name] = [number[p] for p in positions if p in number]
+
 
 def root_of(value: ir.Value):
     """The buffer that a memref is part of: an argument or an allocation, or ANY."""
@@ -74,9 +81,14 @@ def annotate(module: ir.Module, entries: list[str], no_alias: NoAlias, target: T
     internal = ir.Attribute.parse("#llvm.linkage<internal>")
     defined = {ir.StringAttr(op.attributes["sym_name"]).value: op.operation for op in module.body.operations
                if op.operation.name == "llvm.func" and len(op.regions[0].blocks)}  # fmt: skip
-    repeated = _reachable({n: [] if n in no_alias.kernels else used_symbols(f) for n, f in defined.items()}, [n for n in entries if n != ONCE])
+    uses = {n: [] if n in no_alias.kernels else used_symbols(f) for n, f in defined.items()}
+    repeated = _reachable(uses, [n for n in entries if n != ONCE] + list(EXPORTED))
+    once = _reachable(uses, [n for n in entries if n == ONCE]) - repeated
     for name, function in defined.items():
-        flags = ["nounwind"] + [KERNEL] * (name in no_alias.kernels) + ["minsize", "optsize"] * (name not in repeated and name not in EXPORTED)
+        if name not in repeated and name not in once:
+            function.erase()
+            continue
+        flags = ["nounwind"] + [KERNEL] * (name in no_alias.kernels) + [SMALL, "optsize"] * (name in once and not is_support(name))
         function.attributes["passthrough"] = ir.ArrayAttr.get([*map(ir.StringAttr.get, flags), width])
         if name not in entries and name not in EXPORTED:
             function.attributes["linkage"] = internal
@@ -86,6 +98,11 @@ def annotate(module: ir.Module, entries: list[str], no_alias: NoAlias, target: T
             function.attributes["no_inline"] = ir.UnitAttr.get()
         if name in no_alias.positions:
             _set_no_alias(function, no_alias.positions[name])
+
+
+def is_support(name: str) -> bool:
+    """Whether a function is none of the model's, but of `support` or `float_state`."""
+    return name.startswith(("om_", "onemlir_")) and not name.startswith(BODY)
 
 
 def _reachable(uses: dict[str, list[str]], roots: list[str]) -> set[str]:

@@ -5,7 +5,10 @@ parameters in argument and axis order, then outputs), then the status record {co
 """
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Callable
 
 from mlir import ir
 
@@ -27,6 +30,8 @@ class Signature:
     """Shapes of the results that compiled code allocates."""
     order: list[tuple[str, int]] = field(default_factory=list)
     """Each output of the model in order: ("argument", position) or ("result", position)."""
+    kept: list[int] = field(default_factory=list)
+    """Positions of the lowered arguments that the function still has."""
 
     @property
     def symbol(self) -> str:
@@ -130,25 +135,32 @@ class Wrapper:
         return f"{declarations}llvm.func @{self.signature.symbol}(%table: !llvm.ptr) -> i32 {{\n{body}\n  llvm.return {code} : i32\n}}"
 
     def _arguments(self) -> list[str]:
-        values: list[str] = []
+        """Of each argument that is left: a buffer was lowered to its pointer, twice, its offset, sizes and strides."""
+        pieces: list[Callable[[], str]] = []
         for position, (role, shape) in enumerate(self.signature.arguments):
             if role == "context":
-                values.append(self.context)
+                pieces.append(lambda: self.context)
                 continue
             key = ("argument", position)
-            pointer = self.status if role == "status" else self.word(self.slot[key], "!llvm.ptr")
             sizes = [STATUS_WORDS] * len(shape) if role == "status" else shape
-            values += [pointer, pointer, self.constant(0), *self._layout_of(key, sizes)]
-        return values
+            axes = range(len(shape))
+            pieces += [partial(self._pointer, key, role)] * 2 + [partial(self.constant, 0)]
+            pieces += [partial(self._size, key, sizes, axis) for axis in axes] + [partial(self._stride, key, sizes, axis) for axis in axes]
+        return [pieces[i]() for i in self.signature.kept]
 
-    def _layout_of(self, key: tuple, shape: list[int]) -> list[str]:
-        sizes = [self.word(self.size_slot[key, axis]) if size < 0 else self.constant(size) for axis, size in enumerate(shape)]
-        strides: list[str] = []
-        stride = self.constant(1)
-        for size in reversed(sizes):
-            strides.insert(0, stride)
-            stride = self.emit(f"llvm.mul {stride}, {size} : i64")
-        return sizes + strides
+    def _pointer(self, key: tuple, role: str) -> str:
+        return self.status if role == "status" else self.word(self.slot[key], "!llvm.ptr")
+
+    def _size(self, key: tuple, shape: list[int], axis: int) -> str:
+        return self.word(self.size_slot[key, axis]) if shape[axis] < 0 else self.constant(shape[axis])
+
+    def _stride(self, key: tuple, shape: list[int], axis: int) -> str:
+        behind = range(axis + 1, len(shape))
+        stride = self.constant(math.prod(shape[a] for a in behind if shape[a] >= 0))
+        for a in behind:
+            if shape[a] < 0:
+                stride = self.emit(f"llvm.mul {stride}, {self._size(key, shape, a)} : i64")
+        return stride
 
     def _call(self, values: str, parameters: str, result: str) -> None:
         call = f"llvm.call @{self.signature.name}({values}) : {parameters} -> {result or '()'}"

@@ -7,6 +7,7 @@ from mlir.passmanager import PassManager
 from ..buffers.functions import entry_functions, walk
 from ..kernels.standalone import carry_loop_annotations
 from ..targets import host, Target
+from .arguments import drop_unused_arguments
 from .attributes import annotate, NoAlias
 from .bfloat import bf16_as_words
 from .bits import buffer_elements, widen_bits
@@ -19,19 +20,16 @@ from .float_state import add_float_state, architecture_of
 from .outline import outline_parallel
 from .support import add_support
 
-# Named steps of upstream's; ours (outlining before, dispatch and the wrapper after) stand in `to_llvm`.
+# Named steps of upstream's; ours (outlining before, dispatch and the wrapper after) stand in `to_llvm`. What can work on a function by
+# itself is nested in it: passes then stay with a function while it is in the cache.
 PASSES = (
-    ("strides", "lower-affine,expand-strided-metadata,lower-affine,cse,canonicalize"),
-    ("loop-invariants", "loop-invariant-code-motion"),
-    ("arith", "arith-expand{include-bf16=true},func.func(math-uplift-to-fma)"),
-    ("control-flow", "convert-scf-to-cf"),
-    ("vector", "convert-vector-to-llvm"),
-    ("math", "convert-math-to-llvm,convert-math-to-libm"),
-    ("memory", "finalize-memref-to-llvm"),
-    ("scalars", "convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm"),
+    ("loops", "func.func(lower-affine,expand-strided-metadata,lower-affine,cse,canonicalize,loop-invariant-code-motion,"
+              "arith-expand{include-bf16=true},math-uplift-to-fma,convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm)"),
+    ("memory", "convert-math-to-libm,finalize-memref-to-llvm"),
+    ("scalars", "func.func(convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm)"),
     ("functions", "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts"),
-    ("clean", "cse,canonicalize"),
-)
+    ("clean", "llvm.func(cse,canonicalize)"),
+)  # fmt: skip
 
 
 def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
@@ -54,9 +52,13 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
         if "bf16" in elements:
             bf16_as_words(module)
         carry_loop_annotations(module.operation)
+        kept = drop_unused_arguments(module, {s.name: s.context_position for s in signatures})
+        no_alias.keep(kept)
+        for signature in signatures:
+            signature.kept = kept[signature.name]
         add_support(module)
         add_float_state(module, architecture_of(target or host()))
-        dispatch(module, {s.name: s.context_position for s in signatures})
+        dispatch(module, {s.name: s.kept.index(s.context_position) for s in signatures})
         return_on_failure(module, no_alias.kernels)
         rename_deallocation(module, no_alias.kernels)
         for signature in signatures:
@@ -69,7 +71,7 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
 def merge_equal_bodies(module: ir.Module) -> None:
     """Layers of the same shape have the same code: keep one function for equal loop bodies."""
     module.operation.verify()
-    PassManager.parse("builtin.module(cse,canonicalize,duplicate-function-elimination)").run(module.operation)
+    PassManager.parse("builtin.module(duplicate-function-elimination,func.func(cse,canonicalize))").run(module.operation)
 
 
 def rename_deallocation(module: ir.Module, kernels: set[str]) -> None:

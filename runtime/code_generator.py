@@ -1,8 +1,9 @@
-"""Object code of a module in the LLVM dialect, for this processor at O3: its large functions in several parts, each on a thread.
+"""Object code of a module in the LLVM dialect, for this processor: its functions in several parts, each on a thread.
 
-How a module is cut depends on the module alone, so the code is the same on any number of processors. A part holds some of the large loop
-bodies, which are never inlined; the first one holds everything else. The work is LLVM's, through its C interface, which runs without
-Python's lock; MLIR's translation to LLVM IR is not for several threads and comes before.
+How a module is cut depends on the module alone, so the code is the same on any number of processors. There are parts of kernels, parts of
+other large loop bodies (both are never inlined), one of what runs once, and the first one, which holds everything else; each kind has its
+passes. The work is LLVM's, through its C interface, which runs without Python's lock; MLIR's translation to LLVM IR is not for several
+threads and comes before.
 """
 from __future__ import annotations
 
@@ -10,12 +11,13 @@ import ctypes
 import functools
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Sequence
 
 from mlir import ir
 
 from ..errors import CompileError
-from ..lowering.llvm.attributes import KERNEL, used_symbols
+from ..lowering.llvm.attributes import is_support, KERNEL, SMALL, used_symbols
 from .object_loader import llvm_library
 
 _P, _S, _I = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
@@ -49,17 +51,30 @@ _SIGNATURES = {
     "LLVMDisposeMemoryBuffer": (None, [_P]),
     "LLVMDisposeMessage": (None, [_P]),
 }
-_AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT = 3, 2, 0, 1
+_NO_EFFORT, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT = 0, 3, 2, 0, 1
 
-PIPELINE = "default<O3>"
-KERNEL_PIPELINE = (
+
+@dataclass(frozen=True)
+class Effort:
+    """What LLVM does with a part: its passes, and the level of its back end."""
+
+    passes: str
+    level: int = _AGGRESSIVE
+
+
+FULL = Effort("default<O3>")
+KERNELS = Effort(
     "function(sroa,early-cse<memssa>,loop-mssa(loop-rotate,licm),loop-unroll-full,instcombine<no-verify-fixpoint>,simplifycfg,"
     "early-cse<memssa>)"
 )
 """For functions that are written out in vectors: nothing there is for a vectorizer, and loops are as they should be."""
+RUNS_ONCE = Effort("function(sroa,early-cse,simplifycfg)", _NO_EFFORT)
+"""For what puts prepared weights together: long code with short loops, on which O3 spends more time than it saves."""
+SUPPORT = Effort("default<O2>")
+"""For the functions of `lowering.llvm.support`, which are the same in all modules that use them, and are kept."""
 
 LARGE = 300
-"""Operations of a loop body that may go to a part of its own."""
+"""Operations from which on a loop body, all kernels, or all that runs once, may go to parts of their own."""
 PART = 4000
 """Operations of a part, about; smaller parts would repeat what LLVM does for each module."""
 
@@ -69,10 +84,17 @@ def object_code(module: ir.Module) -> list[bytes]:
     library = _library()
     parts = parts_of(module)
     with ThreadPoolExecutor(_workers(len(parts))) as pool:
-        futures = []
+        jobs = []
         for part in parts:
-            futures.append(pool.submit(_generate, *_translate(library, part), _pipeline(part)))
-        return [future.result() for future in futures]
+            effort = _effort(part)
+            key = str(part) if effort is SUPPORT else None
+            jobs.append((key, None if key in _support else pool.submit(_generate, *_translate(library, part), effort)))
+        objects = [_support[key] if job is None else job.result() for key, job in jobs]
+    _support.update((key, found) for (key, _), found in zip(jobs, objects) if key)
+    return objects
+
+
+_support: dict[str, bytes] = {}
 
 
 def _workers(parts: int) -> int:
@@ -98,14 +120,27 @@ def parts_of(module: ir.Module) -> list[ir.Module]:
 
 
 def _groups(operations: Sequence[ir.Operation]) -> list[list[ir.Operation]]:
-    """The operations by part: large bodies leave the first one, kernels for parts of kernels and others for parts of others."""
+    """The operations by part: kernels, other large bodies and what runs once leave the first one, where there is enough of them."""
     sizes = {_name(op): _size(op) for op in operations}
-    large = [op for op in operations if "no_inline" in op.attributes and sizes[_name(op)] >= LARGE]
-    chosen = {_name(op) for op in large}
+    kinds = {_name(op): _kind(op, sizes[_name(op)]) for op in operations}
+    by_kind = {kind: [op for op in operations if kinds[_name(op)] is kind] for kind in (RUNS_ONCE, KERNELS, FULL)}
+    support = [op for op in operations if kinds[_name(op)] is SUPPORT]
+    by_kind = {kind: ops if sum(sizes[_name(op)] for op in ops) >= LARGE else [] for kind, ops in by_kind.items()}
+    chosen = {_name(op) for ops in (*by_kind.values(), support) for op in ops}
     groups = [[op for op in operations if _name(op) not in chosen]]
-    for kernels in (True, False):
-        groups += _balanced([op for op in large if is_kernel(op) == kernels], sizes)
-    return groups if groups[0] else groups[1:]
+    groups += _balanced(by_kind[KERNELS], sizes) + _balanced(by_kind[FULL], sizes) + [by_kind[RUNS_ONCE], support]
+    return [group for group in groups if group]
+
+
+def _kind(operation: ir.Operation, size: int) -> Effort | None:
+    """The kind of part that an operation goes to; None for the first one."""
+    if not size:
+        return None
+    if is_support(_name(operation)):
+        return SUPPORT
+    if "no_inline" not in operation.attributes:
+        return RUNS_ONCE if _has_mark(operation, SMALL) else None
+    return KERNELS if is_kernel(operation) else FULL if size >= LARGE else None
 
 
 def _balanced(operations: list[ir.Operation], sizes: dict[str, int]) -> list[list[ir.Operation]]:
@@ -120,8 +155,12 @@ def _balanced(operations: list[ir.Operation], sizes: dict[str, int]) -> list[lis
 
 
 def is_kernel(operation: ir.Operation) -> bool:
+    return _has_mark(operation, KERNEL)
+
+
+def _has_mark(operation: ir.Operation, mark: str) -> bool:
     marks = operation.attributes["passthrough"] if "passthrough" in operation.attributes else ()
-    return ir.StringAttr.get(KERNEL, operation.context) in list(marks)
+    return ir.StringAttr.get(mark, operation.context) in list(marks)
 
 
 def _size(operation: ir.Operation) -> int:
@@ -171,21 +210,22 @@ def _operation_pointer(operation: ir.Operation) -> int:
     return get(operation._CAPIPtr, b"mlir.ir.Operation._CAPIPtr")
 
 
-def _pipeline(part: ir.Module) -> str:
+def _effort(part: ir.Module) -> Effort:
     defined = [op.operation for op in part.body.operations if len(op.operation.regions[0].blocks)]
-    return KERNEL_PIPELINE if all(map(is_kernel, defined)) else PIPELINE
+    kinds = {_kind(op, LARGE) for op in defined}
+    return kinds.pop() or FULL if len(kinds) == 1 else FULL
 
 
-def _generate(context: int, module: int, pipeline: str) -> bytes:
+def _generate(context: int, module: int, effort: Effort) -> bytes:
     """Optimise a module and make object code of it; it goes, with its context."""
     library = _library()
-    machine = _target_machine(library)
+    machine = _target_machine(library, effort.level)
     try:
         library.LLVMSetTarget(module, _triple())
         layout = library.LLVMCreateTargetDataLayout(machine)
         library.LLVMSetModuleDataLayout(module, layout)
         library.LLVMDisposeTargetData(layout)
-        _optimize(library, module, machine, pipeline)
+        _optimize(library, module, machine, effort.passes)
         return _emit(library, module, machine)
     finally:
         library.LLVMDisposeModule(module)
@@ -222,11 +262,11 @@ def _taken(library: ctypes.CDLL, message: int) -> str:
     return text
 
 
-def _target_machine(library: ctypes.CDLL) -> int:
+def _target_machine(library: ctypes.CDLL, level: int) -> int:
     target, message = _P(), _P()
     if library.LLVMGetTargetFromTriple(_triple(), ctypes.byref(target), ctypes.byref(message)):
         raise CompileError(f"no target: {_taken(library, message.value)}")
-    return library.LLVMCreateTargetMachine(target, _triple(), *_host(), _AGGRESSIVE, _PIC, _DEFAULT_MODEL)
+    return library.LLVMCreateTargetMachine(target, _triple(), *_host(), level, _PIC, _DEFAULT_MODEL)
 
 
 @functools.cache

@@ -66,6 +66,35 @@ def test_code_is_the_same_each_time(small_parts):
         assert code_generator.object_code(module) == code_generator.object_code(module)
 
 
+KINDS = """
+llvm.func internal @om_sweep() { llvm.return }
+llvm.func internal @om_body_0() attributes {no_inline, passthrough = ["om-kernel"]} { llvm.return }
+llvm.func internal @om_body_1() attributes {no_inline} { llvm.return }
+llvm.func internal @prepare() attributes {passthrough = ["minsize", "optsize"]} { llvm.return }
+llvm.func @prepare_entry() attributes {passthrough = ["minsize", "optsize"]} { llvm.call @prepare() : () -> ()
+  llvm.call @om_body_0() : () -> ()
+  llvm.return }
+llvm.func @entry() {
+  llvm.call @om_body_1() : () -> ()
+  llvm.call @om_sweep() : () -> ()
+  llvm.return }
+"""
+
+
+def test_each_kind_of_function_has_its_part(monkeypatch):
+    monkeypatch.setattr(code_generator, "LARGE", 1)
+    with ir.Context() as context:
+        context.enable_multithreading(False)
+        module = ir.Module.parse(KINDS)
+        parts = code_generator.parts_of(module)
+        efforts = [code_generator.FULL, code_generator.KERNELS, code_generator.FULL, code_generator.RUNS_ONCE, code_generator.SUPPORT]
+        assert [code_generator._effort(part) for part in parts] == efforts
+        LoadedObject(join_objects(code_generator.object_code(module))).addresses(["entry", "prepare_entry"])
+        code_generator._support[str(parts[-1])] = b"kept"
+        assert code_generator.object_code(module)[-1] == b"kept"
+        del code_generator._support[str(parts[-1])]
+
+
 def test_objects_are_joined_and_split():
     objects = [b"\x7fELF one", b"", b"\x7fELF three"]
     assert split_objects(join_objects(objects)) == objects

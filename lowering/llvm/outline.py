@@ -13,6 +13,7 @@ from mlir.passmanager import PassManager
 
 from ..buffers.functions import entry_block, entry_functions, symbol, walk
 from ..buffers.lifetimes import is_inside
+from ..buffers.sizes import number_of
 from ..kernels.build import EXPLICIT
 from ..loops.shared import KERNEL_FUNCTION
 from .cost import grain_of
@@ -20,6 +21,8 @@ from .cost import grain_of
 BODY = "om_body_"
 CHEAP = {"arith.constant", "ub.poison"}
 STACK = {"memref.alloca"}
+VIEWS = {"memref.cast", "memref.collapse_shape", "memref.dim", "memref.expand_shape", "memref.reinterpret_cast", "memref.subview",
+         "memref.transpose", "ub.poison"}  # fmt: skip
 
 
 def outline_parallel(module: ir.Module) -> None:
@@ -29,7 +32,8 @@ def outline_parallel(module: ir.Module) -> None:
         for function in [*kernel_functions(module), *entry_functions(module)]:
             for loop in walk(function, "scf.parallel"):
                 if not is_inside(loop, {"scf.parallel"}) and not len(loop.results):
-                    _outline(function, loop, f"{BODY}{number}")
+                    outline = _become_body if _is_all(function, loop) else _outline
+                    outline(function, loop, f"{BODY}{number}")
                     number += 1
         inline_kernels(module)
         for function in entry_functions(module):
@@ -46,6 +50,65 @@ def inline_kernels(module: ir.Module) -> None:
     """Put what is left of kernels' functions, the calls of loop bodies, in the place of their calls."""
     if kernel_functions(module):
         PassManager.parse("builtin.module(inline{default-pipeline=})").run(module.operation)
+
+
+def _is_all(function: ir.Operation, loop: ir.Operation) -> bool:
+    """Whether a kernel's function is a loop of one dimension and what is computed for it from arguments, without memory of its own."""
+    *before, last, end = [op.operation for op in entry_block(function).operations]
+    return (symbol(function).startswith(KERNEL_FUNCTION) and last == loop and not len(end.operands) and len(loop.operands) == 3
+            and all(len(op.results) == 1 and not len(op.regions) and (op.name in VIEWS or op.name.startswith("arith.")) for op in before))
+
+
+def _become_body(function: ir.Operation, loop: ir.Operation, name: str) -> None:
+    """The function itself becomes the body, which is quicker than to move what is in it; a new one of its name calls it."""
+    block, index = entry_block(function), ir.IndexType.get()
+    inputs, old = [a.type for a in block.arguments], symbol(function)
+    function.attributes["sym_name"] = ir.StringAttr.get(name)
+    with ir.InsertionPoint(function), loop.location:
+        caller = func.FuncOp(old, (inputs, []), visibility="private").add_entry_block([loop.location] * len(inputs))
+    with ir.InsertionPoint(loop), loop.location:
+        steps = [_constant(0), _count(loop), grain_of(loop)]
+    with ir.InsertionPoint(caller), loop.location:
+        copies = dict(zip(block.arguments, caller.arguments))
+        func.CallOp([], name, [*caller.arguments, *(_copy_of(v, copies) for v in steps)])
+        func.ReturnOp([])
+    begin, end, _ = (block.add_argument(index, loop.location) for _ in range(3))
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([*inputs, index, index, index], []))
+    function.attributes["no_inline"] = ir.UnitAttr.get()
+    if EXPLICIT in loop.attributes:
+        function.attributes[EXPLICIT] = ir.UnitAttr.get()
+    _to_for(loop, begin, end)
+    _hoist_stack(function, block)
+
+
+def _to_for(loop: ir.Operation, begin: ir.Value, end: ir.Value) -> None:
+    """The steps of a loop of one dimension from begin to end, in its place."""
+    lower, _, step = loop.operands
+    block = loop.regions[0].blocks[0]
+    with ir.InsertionPoint(loop), loop.location:
+        new = ir.Operation.create("scf.for", operands=[begin, end, _constant(1)], regions=1)
+    block.append_to(new.regions[0])
+    list(block.operations)[-1].operation.erase()
+    with ir.InsertionPoint(block), loop.location:
+        scf.YieldOp([])
+    if (number_of(lower), number_of(step)) != (0, 1):
+        counter = block.arguments[0]
+        with ir.InsertionPoint.at_block_begin(block), loop.location:
+            scaled = arith.MulIOp(counter, step)
+            place = arith.AddIOp(scaled.result, lower).result
+        counter.replace_all_uses_except(place, scaled.operation)
+    loop.erase()
+
+
+def _copy_of(value: ir.Value, copies: dict[ir.Value, ir.Value]) -> ir.Value:
+    """The value computed at the insertion point, from what `copies` has of the values behind it."""
+    if value not in copies:
+        operands = [_copy_of(v, copies) for v in value.owner.operation.operands]
+        copy = value.owner.operation.clone()
+        for position, operand in enumerate(operands):
+            copy.operation.operands[position] = operand
+        copies[value] = copy.operation.results[0]
+    return copies[value]
 
 
 def _outline(function: ir.Operation, loop: ir.Operation, name: str) -> None:

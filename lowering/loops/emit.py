@@ -6,6 +6,7 @@ loop vectorizer makes full-width code of the innermost loop.
 """
 from __future__ import annotations
 
+import functools
 import math
 from typing import Callable, Sequence
 
@@ -47,8 +48,9 @@ def linalg_to_loops(module: ir.Module) -> None:
     with module.context, ir.Location.unknown():
         functions = KernelFunctions(module, emit_kernel)
         # Listed before any is replaced: with a kernel goes the epilogue behind it, which must not be looked at again.
-        for operation in [op for op in _find(module, "linalg.generic") if "om.kernel" in op.attributes]:
-            call_kernel(operation, functions)
+        kernels = [op for op in _find(module, "linalg.generic") if "om.kernel" in op.attributes]
+        for operation, epilogue in zip(kernels, _epilogues(kernels)):
+            call_kernel(operation, epilogue, functions)
         for operation in _find(module, "linalg.generic", "memref.copy"):
             parallel = _may_run_parallel(operation)
             with ir.InsertionPoint(operation), operation.location:
@@ -71,11 +73,10 @@ def _find(module: ir.Module, *names: str) -> list[ir.Operation]:
     return found
 
 
-def call_kernel(operation: ir.Operation, functions: KernelFunctions) -> None:
+def call_kernel(operation: ir.Operation, epilogue: ir.Operation | None, functions: KernelFunctions) -> None:
     """Let a function compute the op by its kernel, where it has one, with its epilogue; the fill of its output is dropped."""
     if ir.StringAttr(ir.DictAttr(operation.attributes["om.kernel"])["name"]).value not in KERNELS or not _may_run_parallel(operation):
         return
-    epilogue = _epilogue_of(operation)
     group = [operation] if epilogue is None else [operation, epilogue]
     done = functions.call(group)
     if done:
@@ -90,7 +91,7 @@ def emit_kernel(operation: ir.Operation) -> bool:
     emitter = KERNELS.get(ir.StringAttr(op.kernel["name"]).value)
     if emitter is None or not _may_run_parallel(operation):
         return False
-    epilogue = _epilogue_of(operation)
+    (epilogue,) = _epilogues([operation])
     for behind in [epilogue, None] if epilogue is not None else [None]:
         anchor = behind if behind is not None else operation
         with ir.InsertionPoint(anchor), operation.location:
@@ -136,12 +137,20 @@ def static_sizes(op: Structured) -> list[int | None]:
     return sizes
 
 
-def _epilogue_of(kernel: ir.Operation) -> ir.Operation | None:
+def _epilogues(kernels: Sequence[ir.Operation]) -> list[ir.Operation | None]:
+    """For each kernel's op the elementwise op behind it that it may compute too. A block's operations are listed once: that takes long."""
+    blocks: dict[ir.Block, list[ir.Operation]] = {}
+    places: dict[ir.Operation, int] = {}
+    for block in {kernel.block: None for kernel in kernels}:
+        blocks[block] = [op.operation for op in block.operations]
+        places.update((op, place) for place, op in enumerate(blocks[block]))
+    return [_epilogue_of(kernel, blocks[kernel.block][places[kernel] + 1:]) for kernel in kernels]
+
+
+def _epilogue_of(kernel: ir.Operation, following: Sequence[ir.Operation]) -> ir.Operation | None:
     """The elementwise op that updates the kernel's output next, when nothing that touches memory stands between."""
     output = kernel.operands[len(kernel.operands) - 1]
-    operations = [op.operation for op in kernel.block.operations]
-    place = next(i for i, op in enumerate(operations) if op == kernel)
-    for operation in operations[place + 1:]:
+    for operation in following:
         if "om.epilogue" in operation.attributes:
             fits = ir.StringAttr(ir.DictAttr(kernel.attributes["om.kernel"])["name"]).value in ANY_EPILOGUE or _is_cheap(operation)
             return operation if operation.operands[len(operation.operands) - 1] == output and fits and _is_lanewise(operation) else None
@@ -169,15 +178,12 @@ def is_short(body: ir.Block) -> bool:
 def _erase_fill(kernel: ir.Operation) -> None:
     """Erase the op that fills the kernel's output with zeros: kernels write without reading."""
     output = kernel.operands[len(kernel.operands) - 1]
-    operations = [op.operation for op in kernel.block.operations]
-    place = next(i for i, op in enumerate(operations) if op == kernel)
-    for operation in reversed(operations[:place]):
-        if operation.name == "linalg.generic" and operation.operands[len(operation.operands) - 1] == output:
-            if len(operation.operands) == 1:
-                operation.erase()
-            return
-        if any(v == output for v in operation.operands) and operation.name != "memref.dim":
-            return
+    users = {use.owner.operation for use in output.uses} - {kernel}
+    beside = [user for user in users if user.block == kernel.block and user.name != "memref.dim"]
+    before = [user for user in beside if user.is_before_in_block(kernel)]
+    last = functools.reduce(lambda a, b: b if a.is_before_in_block(b) else a, before) if before else None
+    if last is not None and last.name == "linalg.generic" and len(last.operands) == 1:
+        last.erase()
 
 
 def _may_run_parallel(operation: ir.Operation) -> bool:

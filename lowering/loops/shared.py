@@ -75,10 +75,16 @@ def _outside(operations: Sequence[ir.Operation]) -> list[ir.Value]:
 def _key(operations: Sequence[ir.Operation], values: list[ir.Value]) -> tuple:
     """Equal for ops that the same function computes: their text, the types of what they use, and which of it they use where."""
     number = {value: i for i, value in enumerate(values)}
-    texts = tuple(op.get_asm(use_local_scope=True, print_generic_op_form=True) for op in operations)
+    texts = tuple(_text(op) for op in operations)
     places = tuple(tuple(number.get(v, -1) for v in op.operands) for outer in operations for op in (outer, *_nested(outer)))
     kinds = tuple((str(v.type), str(v.owner.operation.attributes["value"]) if _is_constant(v) else "") for v in values)
     return texts, places, kinds
+
+
+def _text(operation: ir.Operation) -> str:
+    """Of the op alone: in its function, MLIR would name all of the function's values first."""
+    alone = operation.operation.clone(ip=False)
+    return alone.operation.get_asm(use_local_scope=True, print_generic_op_form=True)
 
 
 def _copy(operation: ir.Operation, inside: dict[ir.Value, ir.Value]) -> ir.Operation:

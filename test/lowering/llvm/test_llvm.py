@@ -36,6 +36,37 @@ def test_constants_move_into_the_body(module):
     assert "scf.parallel" not in text
 
 
+KERNEL = """
+func.func @main(%x: memref<?x4xf32>, %y: memref<?x4xf32> {om.role = "output"}, %context: !llvm.ptr {om.role = "context"}) {
+  func.call @om_kernel_0(%x, %y) : (memref<?x4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+func.func private @om_kernel_0(%x: memref<?x4xf32>, %y: memref<?x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %n = memref.dim %x, %c0 : memref<?x4xf32>
+  scf.parallel (%i) = (%c2) to (%n) step (%c2) {
+    %a = memref.load %x[%i, %c0] : memref<?x4xf32>
+    memref.store %a, %y[%i, %c0] : memref<?x4xf32>
+    scf.reduce
+  } {om.explicit, om.grain = 7 : i64}
+  return
+}"""
+
+
+def test_function_of_a_kernel_becomes_the_body():
+    with ir.Context() as context, ir.Location.unknown():
+        context.enable_multithreading(False)
+        module = ir.Module.parse(KERNEL)
+        outline_parallel(module)
+        module.operation.verify()
+        text = str(module)
+        assert "private @om_body_0" in text and "scf.parallel" not in text and "om_kernel" not in text
+        assert "arith.ceildivsi" in text.partition("@main")[2].partition("return")[0]
+        (signature,) = to_llvm(module, AVX2)
+    assert signature.kept == [1, 3, 8, 14]  # the pointer and the rows of x, the pointer of y, the context
+
+
 def test_host_code_uses_full_vectors(module):
     signatures = to_llvm(module, AVX2)
     assert [s.symbol for s in signatures] == ["entry"]

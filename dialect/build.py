@@ -1,6 +1,7 @@
 """Making ops of the dialect in IR from declarations, and reading them back."""
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
@@ -17,6 +18,7 @@ def mlir_type(tensor: TensorType) -> ir.Type:
     return ir.Type.parse(f"tensor<{shape}{dtypes.MLIR_NAMES[tensor.dtype]}>")
 
 
+@functools.cache
 def variable_groups(op: type[Op]) -> int:
     """How many operand groups have no fixed length."""
     return sum(s.optional or s.variadic for s in op.operands) + op.has_sizes()

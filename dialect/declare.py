@@ -21,6 +21,7 @@ From the class derive IRDL, IR builders and readers, the verifier, the eager fun
 """
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from dataclasses import dataclass
@@ -166,6 +167,7 @@ class Op:
         return f"{cls.namespace}.{cls.opname}"
 
     @classmethod
+    @functools.cache
     def has_sizes(cls) -> bool:
         """Whether symbolic entries of attributes are given as trailing `index` operands."""
         return any(isinstance(_plain_kind(a.kind), Shape) for a in cls.attributes)

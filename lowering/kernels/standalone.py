@@ -89,16 +89,14 @@ def hoist_allocas(function):
         op.move_before(function.entry_block.operations[0])
 
 
-def carry_loop_annotations(operation):
+def carry_loop_annotations(module):
     """`scf.for`'s loop annotation arrives at the back edge as `llvm.loop_annotation`; LLVM's dialect reads `loop_annotation`."""
-
-    def visit(op):
-        if op.name == "llvm.br" and "llvm.loop_annotation" in op.attributes:
+    blocks = (block for function in module.regions[0].blocks[0].operations for region in function.regions for block in region.blocks)
+    for block in blocks:
+        op = block.operations[len(block.operations) - 1].operation if len(block.operations) else None
+        if op is not None and op.name == "llvm.br" and "llvm.loop_annotation" in op.attributes:
             op.attributes["loop_annotation"] = op.attributes["llvm.loop_annotation"]
             del op.attributes["llvm.loop_annotation"]
-        return ir.WalkResult.ADVANCE
-
-    operation.walk(visit)
 
 
 def aligned(shape, dtype=np.float32, fill=None):

@@ -70,11 +70,11 @@ class Split:
         entry = prepare.add_entry_block()
         parameter_roles = [r for r in self.roles if ir.StringAttr(r["om.role"]).value == "parameter"]
         prepare.operation.attributes["arg_attrs"] = ir.ArrayAttr.get(parameter_roles + [ir.DictAttr.get({"om.role": ir.StringAttr.get("status")})])
-        mapping = dict(zip(self.parameters, entry.arguments))
+        mapping, chosen = dict(zip(self.parameters, entry.arguments)), set(moved)
         with ir.InsertionPoint(entry):
             for operation in self.block.operations:
                 operation = operation.operation
-                if operation.name == "arith.constant" or any(operation == m for m in moved):
+                if operation.name == "arith.constant" or operation in chosen:
                     copy = operation.clone()
                     _remap(copy.operation, mapping)
                     mapping.update(zip(operation.results, copy.operation.results))

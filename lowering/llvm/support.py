@@ -4,6 +4,9 @@ The runtime context is an array of i64 words, one for each thread of the caller 
 """
 from __future__ import annotations
 
+import functools
+import io
+
 from mlir import ir
 from mlir.passmanager import PassManager
 
@@ -226,10 +229,21 @@ func.func @onemlir_release(%context: !llvm.ptr) {
 """
 
 
+@functools.cache
+def _lowered() -> bytes:
+    """The functions in the LLVM dialect, as bytecode: they are the same in all modules."""
+    code = io.BytesIO()
+    with ir.Context() as context, ir.Location.unknown():
+        context.enable_multithreading(False)
+        library = ir.Module.parse(TEXT)
+        PassManager.parse(f"builtin.module({PASSES})").run(library.operation)
+        library.operation.write_bytecode(code)
+    return code.getvalue()
+
+
 def add_support(module: ir.Module) -> None:
     """Append these functions to a module in the LLVM dialect; declarations of them are dropped first."""
-    library = ir.Module.parse(TEXT, module.context)
-    PassManager.parse(f"builtin.module({PASSES})", module.context).run(library.operation)
+    library = ir.Module.parse(_lowered(), module.context)
     defined = {ir.StringAttr(op.attributes["sym_name"]).value for op in library.body.operations}
     for op in list(module.body.operations):
         if "sym_name" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value in defined:

@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.dialects import tensor
 
 from ...dialect.analysis import ShapeAnalysis
-from ...dialect.build import mlir_type, OpView
+from ...dialect.build import declaration_of, mlir_type, OpView
 from ...dialect.declare import Op
 from ...dialect.graph import GraphBuilder, Node
 from ..decompositions import DECOMPOSITIONS
@@ -20,9 +20,16 @@ from ..decompositions import DECOMPOSITIONS
 def decompose(function: ir.Operation, keep: Container[type[Op]] = ()) -> bool:
     """Replace each op that has a decomposition and is not in `keep`, until none is left. Returns whether anything changed."""
     changed = False
-    while _once(function, keep):
+    while _has_work(function, keep) and _once(function, keep):
         changed = True
     return changed
+
+
+def _has_work(function: ir.Operation, keep: Container[type[Op]]) -> bool:
+    """Whether an op is to be decomposed; quicker than the analysis of shapes."""
+    found: set[type[Op] | None] = set()
+    function.walk(lambda op: (found.add(declaration_of(op)), ir.WalkResult.ADVANCE)[1], ir.WalkOrder.PRE_ORDER)
+    return any(declaration in DECOMPOSITIONS and declaration not in keep for declaration in found)
 
 
 def _once(function: ir.Operation, keep: Container[type[Op]]) -> bool:

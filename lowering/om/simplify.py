@@ -11,7 +11,7 @@ import numpy as np
 from mlir import ir
 
 from ...dialect import dtypes
-from ...dialect.build import create, OpView
+from ...dialect.build import create, OpView, view
 from ...dialect.ops import activation, elementwise, shape
 from ...dialect.ops.elementwise import Cast
 from .fold import is_literal, literal
@@ -72,6 +72,25 @@ def slice_of_everything(op: OpView, rewriter: Rewriter):
 @rewrites(shape.Concat)
 def concat_of_one(op: OpView, rewriter: Rewriter):
     return op.operands[0] if len(op.operands) == 1 else None
+
+
+@rewrites(shape.Concat)
+def concat_of_joined(op: OpView, rewriter: Rewriter):
+    """What another concat before has joined is not joined again: dense blocks, whose layers each join all that came before."""
+    earlier = [other for other in _other_concats(op) if list(other.operands) == list(op.operands)[:len(other.operands)]]
+    if not earlier:
+        return None
+    longest = max(earlier, key=lambda other: len(other.operands))
+    rest = list(op.operands)[len(longest.operands):]
+    return create(op.declaration, [longest.results[0], *rest], op.attributes, [op.results[0].type]).results[0]
+
+
+def _other_concats(op: OpView) -> list[OpView]:
+    """Shorter concats of the first operand along the same axis, before the op in its block."""
+    users = [view(use.owner.operation) for use in op.operands[0].uses]
+    return [other for other in users if other is not None and other.declaration is shape.Concat and 1 < len(other.operands) < len(op.operands)
+            and other.attributes == op.attributes and other.operation.block == op.operation.block
+            and other.operation.is_before_in_block(op.operation)]
 
 
 @rewrites(shape.PadConstant, shape.Pad)

@@ -430,3 +430,22 @@ func.func @main(%x: tensor<2x3xi32>) -> tensor<2x3xi32> {
   %0 = "om.add"(%x, %c) : (tensor<2x3xi32>, tensor<i32>) -> tensor<2x3xi32>
   return %0 : tensor<2x3xi32>
 }
+
+// -----
+
+// A dense block: each layer joins what the one before has joined, and one more. Another axis, or another order, is no such prefix.
+// CHECK-LABEL: func.func @dense
+// CHECK: %[[A:.*]] = tensor.concat dim(1) %arg0, %arg1
+// CHECK: %[[B:.*]] = tensor.concat dim(1) %[[A]], %arg2
+// CHECK: %[[C:.*]] = tensor.concat dim(1) %[[B]], %arg0
+// CHECK: %[[D:.*]] = tensor.concat dim(0) %arg0, %arg1, %arg2
+// CHECK: %[[E:.*]] = tensor.concat dim(1) %arg1, %arg0, %arg2
+// CHECK: return %[[A]], %[[B]], %[[C]], %[[D]], %[[E]]
+func.func @dense(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %z: tensor<2x3xf32>) -> (tensor<2x6xf32>, tensor<2x9xf32>, tensor<2x12xf32>, tensor<6x3xf32>, tensor<2x9xf32>) {
+  %0 = tensor.concat dim(1) %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  %1 = tensor.concat dim(1) %x, %y, %z : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
+  %2 = tensor.concat dim(1) %x, %y, %z, %x : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x12xf32>
+  %3 = tensor.concat dim(0) %x, %y, %z : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<6x3xf32>
+  %4 = tensor.concat dim(1) %y, %x, %z : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
+  return %0, %1, %2, %3, %4 : tensor<2x6xf32>, tensor<2x9xf32>, tensor<2x12xf32>, tensor<6x3xf32>, tensor<2x9xf32>
+}

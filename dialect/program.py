@@ -66,10 +66,14 @@ class Program:
 
     @property
     def inputs(self) -> list[TensorSpec]:
+        arguments, attributes = self._arguments()
+        return [TensorSpec(_name(a, f"input_{i}"), argument_type(v.type, a, i)) for i, (v, a) in enumerate(zip(arguments, attributes))]
+
+    def _arguments(self) -> tuple:
+        """The arguments of the entry function and their attributes."""
         function = self.main
         arguments = function.regions[0].blocks[0].arguments
-        attributes = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [ir.DictAttr.get({}, self.context)] * len(arguments)
-        return [TensorSpec(_name(a, f"input_{i}"), argument_type(v.type, a, i)) for i, (v, a) in enumerate(zip(arguments, attributes))]
+        return arguments, function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [ir.DictAttr.get({}, self.context)] * len(arguments)
 
     @property
     def outputs(self) -> list[TensorSpec]:
@@ -83,7 +87,7 @@ class Program:
 
     @property
     def input_names(self) -> list[str]:
-        return [spec.name for spec in self.inputs]
+        return [_name(a, f"input_{i}") for i, a in enumerate(self._arguments()[1])]
 
     @property
     def output_names(self) -> list[str]:

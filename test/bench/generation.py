@@ -66,7 +66,8 @@ def ours(model):
     cache = (None, None, om.Axis("past", min=1, max=LONGEST - 1), None)
     traced = om.trace(model, *examples(model), axes=((None, None), *[cache] * (2 * len(model.attention))))
     session = traced.session(threads=1)
-    return lambda arrays: list(session.run(dict(zip(traced.input_names, arrays))).values())
+    names = traced.input_names
+    return lambda arrays: list(session.run(dict(zip(names, arrays))).values())
 
 
 def theirs(model):

@@ -20,9 +20,9 @@ def is_torch(model, examples=(), keywords=None) -> bool:
     return _any_tensor(torch, (examples, keywords))
 
 
-def _any_tensor(torch, value) -> bool:
-    if isinstance(value, dict):
-        return any(_any_tensor(torch, v) for v in value.values())
-    if isinstance(value, (tuple, list)):
-        return any(_any_tensor(torch, v) for v in value)
+def _any_tensor(torch, value, within: tuple[int, ...] = ()) -> bool:
+    """within: the ids of the containers around; one that holds itself is refused later, with its place."""
+    if isinstance(value, (dict, tuple, list)):
+        inner, around = value.values() if isinstance(value, dict) else value, (*within, id(value))
+        return id(value) not in within and any(_any_tensor(torch, v, around) for v in inner)
     return isinstance(value, torch.Tensor)

@@ -1,7 +1,8 @@
 """One- and two-dimensional f32 convolution in the form that the kernels take over: no padded copy of the input, the filter packed.
 
 Iteration space (n, channel out, h, w, channel in, ky, kx). The body reads x at its place in the window, zero outside of it; so the op means
-what it says also where no kernel computes it. One axis is two of which the first has size 1.
+what it says also where no kernel computes it. One axis is two of which the first has size 1, and so is a column of pixels: the kernels' tiles
+are pieces of rows.
 """
 from __future__ import annotations
 
@@ -51,10 +52,11 @@ def kernel_conv(build, op) -> ir.Value:
     """The convolution, or its transpose, and its bias."""
     shape = conv_shape(op)
     x = channels_last(build, op.x) if shape.layout_in == "nhwc" else op.x
-    weight = two_axes(build, op.weight, 2)
+    column = is_column(op)
+    weight = two_axes(build, op.weight, 2, column)
     result = op.result.with_shape((op.result.shape[0], *op.result.shape[2:], op.result.shape[1])) if shape.layout_out == "nhwc" else op.result
-    flat = result.with_shape(_with_two_axes(result.shape, axis_of(shape.layout_out)))
-    problem = Problem(two_axes(build, x, axis_of(shape.layout_in)), weight, flat, shape)
+    flat = result.with_shape(_with_two_axes(result.shape, axis_of(shape.layout_out), column))
+    problem = Problem(two_axes(build, x, axis_of(shape.layout_in), column), weight, flat, shape)
     y = _with_bias(build, windows(build, problem), op.bias, flat, shape)
     y = TensorValue(build.reshape(y, flat, result), result)
     return channels_first(build, y).value if shape.layout_out == "nhwc" else y.value
@@ -65,20 +67,29 @@ def axis_of(layout: str) -> int:
     return 1 if layout == "nhwc" else 2
 
 
-def two_axes(build, x: TensorValue, axis: int) -> TensorValue:
-    """x with two spatial axes, from `axis` on."""
-    type = x.type.with_shape(_with_two_axes(x.shape, axis))
+def is_column(op) -> bool:
+    """Whether the images, the windows and the result are one pixel wide."""
+    if len(op.stride) != 2:
+        return False
+    return op.x.shape[3] == op.weight.shape[3] == op.result.shape[3] == 1 and op.padding[1] == op.padding[3] == 0 and op.x.shape[2] != 1
+
+
+def two_axes(build, x: TensorValue, axis: int, column: bool) -> TensorValue:
+    """x with two spatial axes, from `axis` on; those of a column are exchanged."""
+    type = x.type.with_shape(_with_two_axes(x.shape, axis, column))
     return TensorValue(build.reshape(x.value, x.type, type), type, x.constant)
 
 
-def _with_two_axes(shape, axis: int) -> tuple:
+def _with_two_axes(shape, axis: int, column: bool) -> tuple:
+    if column:
+        return (*shape[:axis], shape[axis + 1], shape[axis], *shape[axis + 2:])
     return tuple(shape) if len(shape) == 4 else (*shape[:axis], 1, *shape[axis:])
 
 
 def conv_shape(op) -> ConvShape:
     """What the kernel is asked to compute; sizes known only at run time are None."""
-    one = len(op.stride) == 1
-    pair = lambda values, first: (first, *values) if one else tuple(values)
+    one, column = len(op.stride) == 1, is_column(op)
+    pair = lambda values, first: (first, *values) if one else tuple(values)[::-1 if column else 1]
     height, width = (s if isinstance(s, int) else None for s in pair(op.x.shape[2:], 1))
     low, high = pair(op.padding[:len(op.stride)], 0), pair(op.padding[len(op.stride):], 0)
     transposed = op.declaration is ConvTranspose

@@ -31,6 +31,19 @@ def test_conv_1d_and_depthwise(agrees, rng, axes):
     agrees(build, x, w, d, t, axes=[axes], more=more, scale=WIDE)
 
 
+@pytest.mark.parametrize("axes", ((), ("n", None, "h", None)), ids=("static", "dynamic"))
+def test_conv_of_a_column(agrees, rng, axes):
+    """Images of one pixel's width."""
+    x, w, v, d, t = normal(rng, 2, 4, 23, 1), normal(rng, 20, 4, 5, 1), normal(rng, 3, 20, 4, 1), normal(rng, 8, 1, 3, 1), normal(rng, 4, 3, 4, 1)
+
+    def build(ops, x, w, v, d, t):
+        y = ops.relu(ops.conv(x, w, padding=(2, 0, 1, 0)))
+        return (ops.conv(y, v, padding=(0, 0, 3, 0)), ops.conv(x, w, stride=(2, 1), dilation=(3, 1)), ops.conv(x, d, groups=4),
+                ops.conv_transpose(x, t, stride=(3, 1), padding=(1, 0, 0, 0)))
+    more = [(normal(rng, 1, 4, 14, 1), w, v, d, t)] if axes else []
+    agrees(build, x, w, v, d, t, axes=[axes], more=more, scale=WIDE)
+
+
 def test_conv_3d(agrees, rng):
     x, w, b = normal(rng, 1, 2, 5, 4, 6), normal(rng, 3, 2, 2, 3, 2), normal(rng, 3)
 

@@ -127,12 +127,13 @@ def _mark_heads(lines: list[Line]) -> None:
 
 
 def line_of(text: str) -> Line:
-    """A line without its locations; the op is the one of its last location."""
+    """A line without its locations; the op is the one of its last location, of an inlined kernel's the op that called it."""
     found = None
     while (start := text.find(" loc(")) >= 0:
         end = _closing(text, start + 4)
-        number = re.search(re.escape(MARK) + r"(\d+)", text[start:end])
-        found = int(number.group(1)) if number else found
+        numbers = re.findall(re.escape(MARK) + r"(\d+)", text[start:end])
+        if numbers:
+            found = int(numbers[-1 if text.startswith(" loc(callsite(", start) else 0])
         text = text[:start] + text[end:]
     return Line(text, found)
 

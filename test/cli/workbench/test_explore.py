@@ -92,6 +92,7 @@ def test_passes_are_recorded_in_order(recording):
     ('  %0 = a.b loc("om.op.7"("x":1:2))', Line("  %0 = a.b", 7)),
     ('  ^bb0(%a: f32 loc("om.op.1"("x)":1:2)), %b: f32 loc(unknown)):', Line("  ^bb0(%a: f32, %b: f32):", 1)),
     ("  return", Line("  return", None)),
+    ('  a.b loc(callsite("om.op.1"("x":1:2) at "om.op.7"("x":1:2)))', Line("  a.b", 7)),
 ])
 def test_line_of(text, expected):
     assert line_of(text) == expected

@@ -13,7 +13,7 @@ import platform
 import sys
 
 from .system import system_text
-from .worker import worker_text
+from .worker import SPINS, worker_text
 
 PASSES = ("convert-scf-to-cf,arith-expand,convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,"
           "reconcile-unrealized-casts,canonicalize,cse")
@@ -169,7 +169,8 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   // Close the door and wait for those inside.
   %closing = arith.subi %zero, %open : i32
   %was = llvm.atomicrmw add %door_at, %closing seq_cst : !llvm.ptr, i32
-  func.call @om_pool_spin(%door_at, %zero, %no) : (!llvm.ptr, i32, i1) -> ()
+  %spins = llvm.mlir.constant({spins} : i32) : i32
+  func.call @om_pool_spin(%door_at, %zero, %no, %spins) : (!llvm.ptr, i32, i1, i32) -> ()
   %inside_now = llvm.load %door_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
   %still = arith.cmpi ne, %inside_now, %zero : i32
   scf.if %still {{
@@ -246,7 +247,7 @@ def pool_source(machine: str = "", system: str = "") -> str:
     machine = (machine or platform.machine()).lower().replace("arm64", "aarch64").replace("amd64", "x86_64")
     system = system or sys.platform
     own, names = system_text(machine, system)
-    return (POOL + DESTROY).format(most=MOST_WORKERS, **names) + worker_text(pause=PAUSE[machine], **names) + own
+    return (POOL + DESTROY).format(spins=SPINS, most=MOST_WORKERS, **names) + worker_text(pause=PAUSE[machine], **names) + own
 
 
 def pool_module(context, machine: str = "", system: str = ""):

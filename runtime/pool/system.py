@@ -67,11 +67,13 @@ func.func private @om_pool_account() {{
   return
 }}
 
-// Leave the caller's processor, if this thread may run on another one. Its affinity is as before afterwards.
-func.func private @om_pool_move(%caller: i32) {{
+// Leave the caller's processor; false where this thread may run on no other one. Its affinity is as before afterwards.
+func.func private @om_pool_move(%caller: i32) -> i1 {{
   %mine = func.call @sched_getcpu() : () -> i32
-  %together = arith.cmpi eq, %mine, %caller : i32
-  scf.if %together {{
+  %apart = arith.cmpi ne, %mine, %caller : i32
+  %may = scf.if %apart -> i1 {{
+    scf.yield %apart : i1
+  }} else {{
     %one = llvm.mlir.constant(1 : i64) : i64
     %zero = llvm.mlir.constant(0 : i32) : i32
     %none = llvm.mlir.constant(0 : i64) : i64
@@ -84,7 +86,7 @@ func.func private @om_pool_move(%caller: i32) {{
     %get = llvm.mlir.constant({getaffinity} : i64) : i64
     %length = llvm.call @syscall(%get, %zero, %size, %mask) vararg(!llvm.func<i64 (i64, ...)>) : (i64, i32, i64, !llvm.ptr) -> i64
     %known = arith.cmpi sgt, %length, %none : i64
-    scf.if %known {{
+    %moved = scf.if %known -> i1 {{
       %byte = arith.shrui %mine, %three : i32
       %place = arith.andi %mine, %seven : i32
       %place8 = arith.trunci %place : i32 to i8
@@ -96,9 +98,15 @@ func.func private @om_pool_move(%caller: i32) {{
       %r = llvm.call @syscall(%set, %zero, %length, %mask) vararg(!llvm.func<i64 (i64, ...)>) : (i64, i32, i64, !llvm.ptr) -> i64
       llvm.store %old, %at : i8, !llvm.ptr
       %t = llvm.call @syscall(%set, %zero, %length, %mask) vararg(!llvm.func<i64 (i64, ...)>) : (i64, i32, i64, !llvm.ptr) -> i64
+      %ok = arith.cmpi eq, %r, %none : i64
+      scf.yield %ok : i1
+    }} else {{
+      %unknown = llvm.mlir.constant(true) : i1
+      scf.yield %unknown : i1
     }}
+    scf.yield %moved : i1
   }}
-  return
+  return %may : i1
 }}
 """
 
@@ -113,8 +121,9 @@ func.func private @om_pool_cpu() -> i32 {
 func.func private @om_pool_account() {
   return
 }
-func.func private @om_pool_move(%caller: i32) {
-  return
+func.func private @om_pool_move(%caller: i32) -> i1 {
+  %yes = llvm.mlir.constant(true) : i1
+  return %yes : i1
 }
 func.func private @__ulock_wait(i32, !llvm.ptr, i64, i32) -> i32
 func.func private @__ulock_wake(i32, !llvm.ptr, i64) -> i32

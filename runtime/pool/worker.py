@@ -12,10 +12,9 @@ SPINS = 4000  # pauses, of 20 to 60 ns each, in which a job is awaited before th
 
 WORKER = """
 // Pause a bounded number of times while the word is equal (or is not, where %equal is false) to a value.
-func.func private @om_pool_spin(%word: !llvm.ptr, %value: i32, %equal: i1) {{
+func.func private @om_pool_spin(%word: !llvm.ptr, %value: i32, %equal: i1, %spins: i32) {{
   %zero = llvm.mlir.constant(0 : i32) : i32
   %minus = llvm.mlir.constant(-1 : i32) : i32
-  %spins = llvm.mlir.constant({spins} : i32) : i32
   %left = scf.while (%n = %spins) : (i32) -> i32 {{
     %now = llvm.load %word atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %same = arith.cmpi eq, %now, %value : i32
@@ -54,13 +53,13 @@ func.func private @om_pool_take(%state: !llvm.ptr) -> i1 {{
 }}
 
 // Wait for the job after number `last`: spin, then sleep.
-func.func private @om_pool_next(%state: !llvm.ptr, %last: i32) {{
+func.func private @om_pool_next(%state: !llvm.ptr, %last: i32, %spins: i32) {{
   %one = llvm.mlir.constant(1 : i32) : i32
   %minus = llvm.mlir.constant(-1 : i32) : i32
   %true = llvm.mlir.constant(true) : i1
   %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
   %sleepers_at = llvm.getelementptr %state[3] : (!llvm.ptr) -> !llvm.ptr, i32
-  func.call @om_pool_spin(%sequence_at, %last, %true) : (!llvm.ptr, i32, i1) -> ()
+  func.call @om_pool_spin(%sequence_at, %last, %true, %spins) : (!llvm.ptr, i32, i1, i32) -> ()
   %a = llvm.atomicrmw add %sleepers_at, %one seq_cst : !llvm.ptr, i32
   scf.while : () -> () {{
     %now = llvm.load %sequence_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
@@ -123,6 +122,26 @@ func.func private @om_pool_leave(%state: !llvm.ptr) {{
   return
 }}
 
+// Chunks of a job until none is left.
+func.func private @om_pool_work(%state: !llvm.ptr) {{
+  scf.while : () -> () {{
+    func.call @om_pool_account() : () -> ()
+    %in = func.call @om_pool_enter(%state) : (!llvm.ptr) -> i1
+    %took = scf.if %in -> i1 {{
+      %some = func.call @om_pool_take(%state) : (!llvm.ptr) -> i1
+      func.call @om_pool_leave(%state) : (!llvm.ptr) -> ()
+      scf.yield %some : i1
+    }} else {{
+      scf.yield %in : i1
+    }}
+    scf.condition(%took)
+  }} do {{
+    scf.yield
+  }}
+  return
+}}
+
+// A worker that may run on the caller's processor alone leaves the job to the caller, and does not spin.
 func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
   %zero = llvm.mlir.constant(0 : i32) : i32
@@ -130,31 +149,22 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   %stop_at = llvm.getelementptr %state[4] : (!llvm.ptr) -> !llvm.ptr, i32
   %cpu_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i32
   func.call @om_pool_slice() : () -> ()
-  %ended = scf.while (%last = %zero) : (i32) -> i32 {{
-    func.call @om_pool_next(%state, %last) : (!llvm.ptr, i32) -> ()
+  %spins = llvm.mlir.constant({spins} : i32) : i32
+  %ended:2 = scf.while (%last = %zero, %patience = %spins) : (i32, i32) -> (i32, i32) {{
+    func.call @om_pool_next(%state, %last, %patience) : (!llvm.ptr, i32, i32) -> ()
     %sequence = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %cpu = llvm.load %cpu_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
-    func.call @om_pool_move(%cpu) : (i32) -> ()
-    scf.while : () -> () {{
-      func.call @om_pool_account() : () -> ()
-      %in = func.call @om_pool_enter(%state) : (!llvm.ptr) -> i1
-      %took = scf.if %in -> i1 {{
-        %some = func.call @om_pool_take(%state) : (!llvm.ptr) -> i1
-        func.call @om_pool_leave(%state) : (!llvm.ptr) -> ()
-        scf.yield %some : i1
-      }} else {{
-        scf.yield %in : i1
-      }}
-      scf.condition(%took)
-    }} do {{
-      scf.yield
+    %apart = func.call @om_pool_move(%cpu) : (i32) -> i1
+    scf.if %apart {{
+      func.call @om_pool_work(%state) : (!llvm.ptr) -> ()
     }}
+    %next_patience = arith.select %apart, %spins, %zero : i32
     %stop = llvm.load %stop_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %stay = arith.cmpi eq, %stop, %zero : i32
-    scf.condition(%stay) %sequence : i32
+    scf.condition(%stay) %sequence, %next_patience : i32, i32
   }} do {{
-  ^bb0(%sequence: i32):
-    scf.yield %sequence : i32
+  ^bb0(%sequence: i32, %patience: i32):
+    scf.yield %sequence, %patience : i32, i32
   }}
   return %null : !llvm.ptr
 }}

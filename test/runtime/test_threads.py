@@ -87,6 +87,26 @@ def running_threads() -> list[str]:
     return [task.name for task in tasks if (task / "stat").read_text().rpartition(")")[2].split()[0] == "R"]
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system has no affinity of threads")
+@pytest.mark.parametrize("count", [1, 2])
+def test_workers_keep_the_affinity_they_were_given(sessions, count):
+    """On one processor the caller computes everything; a worker that leaves the caller's processor may still run on all others."""
+    allowed = os.sched_getaffinity(0)
+    some, x = set(sorted(allowed)[:count]), inputs(20000)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.sched_setaffinity(0, some)
+        right = all(np.allclose(sessions[5](x), expected(x)) for _ in range(200))
+        time.sleep(0.2)  # a worker that was called last may still be on its way
+        kept = all(os.sched_getaffinity(int(thread)) == some for thread in os.listdir("/proc/self/task"))
+        os.write(write, f"{right} {kept}".encode())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert os.read(read, 20) == b"True True"
+    os.close(read), os.close(write)
+
+
 def test_a_forked_child_has_its_own_workers(sessions):
     x = inputs(20000)
     sessions[5](x)

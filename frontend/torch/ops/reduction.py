@@ -33,8 +33,15 @@ def nanmean(input, dim=None, keepdim=False, dtype=None):
 @handles("logcumsumexp")
 @scalars_have_an_axis
 def logcumsumexp(input, dim):
-    top = ops.max(input, axis=dim, keepdims=True)
-    return ops.log(ops.cumsum(ops.exp(input - top), axis=dim)) + top
+    """One step per element: with one maximum of the row, elements far below it would be lost."""
+    rows = ops.moveaxis(input, dim, 0)
+
+    def step(total, row):
+        total = ops.logaddexp(total, row)
+        return total, total
+
+    start = ops.full(tuple(rows.shape[1:]), as_dtype(float("-inf"), input.dtype))
+    return ops.moveaxis(ops.scan(step, start, rows)[1], 0, dim)
 
 
 @handles("mean")

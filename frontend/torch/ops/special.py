@@ -36,7 +36,7 @@ def lgamma(input):
     reflected = x < 0.5
     z = ops.where(reflected, 1.0 - x, x)
     y = _log_gamma(z)
-    sine = ops.abs(ops.sin((x - ops.floor(x)) * math.pi))
+    sine = ops.abs(ops.sin((x - ops.round(x)) * math.pi))  # the difference is exact, also next to a pole
     y = ops.where(reflected, math.log(math.pi) - ops.log(sine) - y, y)
     return ops.where(ops.isinf(x) | (x <= 0) & (ops.floor(x) == x), as_dtype(float("inf"), x.dtype), y)
 

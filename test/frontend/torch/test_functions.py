@@ -8,6 +8,7 @@ from torch.nn import functional as F  # noqa: E402
 import onemlir as om  # noqa: E402
 
 ROWS = (("n", None), ("n", None), ("n", None))
+NAN, INF = float("nan"), float("inf")
 WEIGHT = torch.arange(1.0, 6.0)
 
 
@@ -46,6 +47,8 @@ LOSSES = {
 FUNCTIONS = {
     "cummax": (lambda x: torch.cummax(x.round(), 1), lambda n: (numbers(n, 5),)),
     "cummin": (lambda x: x.cummin(0), lambda n: (numbers(n, 5),)),
+    "logcumsumexp": (lambda x: (torch.logcumsumexp(x, 1), x.logcumsumexp(0)),
+                     lambda n: (torch.tensor([[0, 100, 200], [-50, 0, 60], [1, NAN, 3], [-INF, 1, INF]][:n]),)),
     "cov": (torch.cov, lambda n: (numbers(n, 5),)),
     "corrcoef": (torch.corrcoef, lambda n: (numbers(n, 5),)),
     "trapezoid": (lambda y: torch.trapezoid(y, dx=0.5, dim=0), lambda n: (numbers(n, 5),)),
@@ -57,6 +60,7 @@ FUNCTIONS = {
     "gcd, lcm": (lambda a, b: (torch.gcd(a, b), torch.lcm(a, b)), lambda n: (classes(n) * 6, classes(n).flip(0) * 4 - 8)),
     "erfinv": (lambda x: torch.erfinv(x), lambda n: (torch.linspace(-1, 1.1, 4 * n),)),
     "lgamma": (lambda x: torch.lgamma(x), lambda n: (torch.linspace(-3.25, 9.5, 17 * n),)),
+    "lgamma next to poles": (lambda x: torch.lgamma(x), lambda n: (torch.tensor([-1e-6, 1e-6, -1e-30, -2 + 1e-6, 0])[:n],)),
     "inverse": (torch.inverse, lambda n: (definite(n, 3, 3),)),
     "solve": (lambda a, b: torch.linalg.solve(a, b), lambda n: (numbers(n, n).flip(0), numbers(n))),
     "solve triangular": (lambda a, b: torch.linalg.solve_triangular(a, b, upper=True, left=False),

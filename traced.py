@@ -183,8 +183,11 @@ class Tracer:
         return FrontendTracer(on_read)
 
 
-def load(path: str | os.PathLike) -> TracedModel:
+def load(path: str | os.PathLike, *, verify: bool | None = None) -> TracedModel:
     """Read a .onemodel file. FormatError for one that is damaged, newer or of another kind.
+
+    verify: whether all weights are read at once and compared with their checksum, so that damage is found. None does so for weights of up
+    to 1 GiB; larger ones are only mapped, and read when they are needed.
 
     Where torch is imported, the model gives torch tensors for torch tensors, as what `trace` made of a torch module does.
     """
@@ -192,7 +195,7 @@ def load(path: str | os.PathLike) -> TracedModel:
 
     if pathlib.Path(path).suffix == ".onnx":
         raise FormatError(f"'{path}' is an ONNX file by its name: from_onnx reads it")
-    program = load_program(path)
+    program = load_program(path, verify)
     if not hasattr(sys.modules.get("torch"), "nn"):
         return TracedModel(program)
     from .frontend.torch.traced import TorchTracedModel
@@ -213,7 +216,10 @@ def from_onnx(model, **options) -> TracedModel:
 
 
 def Session(model, threads: int | None = None, **options):
-    """A compiled model, ready to run: of a TracedModel, or of a .onemodel, .onnx or native library file."""
+    """A compiled model, ready to run: of a TracedModel, or of a .onemodel, .onnx or native library file.
+
+    The options are those of `TracedModel.session`, and for a .onemodel file `verify` as in `load`.
+    """
     if isinstance(model, TracedModel):
         return model.session(threads=threads, **options)
     path = pathlib.Path(model)
@@ -221,5 +227,5 @@ def Session(model, threads: int | None = None, **options):
         from .runtime.library import load_library
 
         return load_library(path, threads=threads, **options)
-    traced = from_onnx(path) if path.suffix == ".onnx" else load(path)
+    traced = from_onnx(path) if path.suffix == ".onnx" else load(path, verify=options.pop("verify", None))
     return traced.session(threads=threads, **options)

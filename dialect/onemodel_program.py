@@ -10,6 +10,8 @@ from . import onemodel
 from .program import Program, TensorSpec
 
 OPSET_VERSION = 1
+VERIFIED_BYTES = 1 << 30
+"""Weights up to this size are compared with their checksum when a file is read: a fraction of a second, far less than compiling takes."""
 
 
 def save_program(program: Program, path: str | os.PathLike) -> None:
@@ -46,14 +48,20 @@ def parameter_names(program: Program) -> set[str]:
     return names
 
 
-def load_program(path: str | os.PathLike) -> Program:
-    """Read a program; weights stay mapped to the file. FormatError when file, IR and manifest do not agree."""
+def load_program(path: str | os.PathLike, verify: bool | None = None) -> Program:
+    """Read a program; weights stay mapped to the file.
+
+    verify: whether the weights are read and compared with their checksum; None does so up to `VERIFIED_BYTES` of them. FormatError when they
+    differ, and when file, IR and manifest do not agree.
+    """
     from . import bindings
     from .verify import check
 
     manifest, graph, weights = onemodel.read(path)
     if manifest["opset_version"] > OPSET_VERSION:
         raise FormatError(f"{path}: op-set version {manifest['opset_version']} is newer than {OPSET_VERSION}, the newest that this version reads")
+    if verify or (verify is None and weights.nbytes <= VERIFIED_BYTES):
+        weights.verify()
     try:
         module = bindings.parse_module(graph, bindings.new_context(), f"{path}:graph.mlir")
         check(module)

@@ -2,7 +2,7 @@
 
 Checked by every `read`: the archive's structure, the checksums of manifest and graph, the manifest's keys, and the
 weights' header, whose digest stands in the manifest. The data of the weights is not touched, so that a file of many
-gigabytes opens at once; `verify=True` or `Weights.verify` compares its checksum.
+gigabytes opens at once; `verify=True` or `Weights.verify` compares its checksum, as `load_program` does unless there are many.
 A checksum finds damage, not an adversary: who can write the file can make it say anything that the format can say.
 """
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Weights(Mapping[str, np.ndarray]):
         return hashlib.sha256(self._data[: self._start]).hexdigest()
 
     def verify(self) -> None:
-        """Read all weights; raise FormatError when they are not those that were written."""
+        """Read all weights; raise FormatError when they are not those that were written. The pages that were read are given back."""
         _check_crc(self._data, self._crc, self._where)
         for name in self:
             self[name]
@@ -139,6 +139,8 @@ def _check_crc(content: memoryview, expected: int, where: str) -> None:
     crc = 0
     for start in range(0, len(content), _CHUNK_BYTES):
         crc = zlib.crc32(content[start : start + _CHUNK_BYTES], crc)
+        if isinstance(content.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            content.obj.madvise(mmap.MADV_DONTNEED)
     if crc != expected:
         raise refusal(where, f"checksum {crc:#010x}", f"{expected:#010x}", "the file is damaged")
 

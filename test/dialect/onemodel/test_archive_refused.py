@@ -3,9 +3,11 @@ import io
 import stat
 import zipfile
 
+import numpy as np
 import pytest
 
-from onemlir.dialect import onemodel
+import onemlir as om
+from onemlir.dialect import onemodel, onemodel_program
 from onemlir.dialect.onemodel.zip_records import Central, End, Local, size_of
 from onemlir.errors import FormatError
 
@@ -227,6 +229,23 @@ def test_damage_of_weights_is_found_when_asked_for(forge):
     with pytest.raises(FormatError, match=r"weights\.safetensors: found checksum 0x"):
         weights.verify()
     forge.refusal(bytes(data), verify=True)
+
+
+@pytest.mark.parametrize("opened", [om.load, om.Session])
+def test_damaged_weights_are_not_loaded(tmp_path, monkeypatch, opened):
+    path = tmp_path / "m.onemodel"
+    weight = np.arange(64, dtype=np.float32)
+    om.trace(lambda x: x + om.tensor(weight), om.zeros((64,))).save(path)
+    data = bytearray(path.read_bytes())
+    data[data.index(weight.tobytes()) + 99] ^= 4
+    path.write_bytes(data)
+    with pytest.raises(om.FormatError, match=r"m\.onemodel: weights\.safetensors: found checksum .* damaged"):
+        opened(path)
+    om.load(path, verify=False)
+    monkeypatch.setattr(onemodel_program, "VERIFIED_BYTES", 1)
+    om.load(path)
+    with pytest.raises(om.FormatError, match="checksum"):
+        opened(path, verify=True)
 
 
 def test_damage_of_the_weights_header_is_found_by_its_digest(forge):

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import collections
 
+import numpy as np
+
 from ....errors import UnsupportedOpError
 from ... import ops
 from ...tensor import Tensor
@@ -14,9 +16,14 @@ from .values import as_axes, as_dtype, floating, optional_dtype, promoted, scala
 ValuesIndices = collections.namedtuple("ValuesIndices", ("values", "indices"))
 
 
+def _widened(x: Tensor, dtype) -> Tensor:
+    """Addends and factors: of a torch dtype when one is given, else integers of every kind and bool as int64."""
+    return optional_dtype(x, dtype) if dtype is not None or is_floating(x.dtype) else as_dtype(x, np.dtype("int64"))
+
+
 @handles("sum")
 def sum_(input, dim=None, keepdim=False, dtype=None, axis=None):
-    return ops.sum(optional_dtype(input, dtype), axis=as_axes(dim if axis is None else axis, input.ndim), keepdims=keepdim, dtype=dtype and to_numpy_dtype(dtype))
+    return ops.sum(_widened(input, dtype), axis=as_axes(dim if axis is None else axis, input.ndim), keepdims=keepdim, dtype=dtype and to_numpy_dtype(dtype))
 
 
 @handles("nansum")
@@ -51,7 +58,7 @@ def mean(input, dim=None, keepdim=False, dtype=None, axis=None):
 
 @handles("prod")
 def prod(input, dim=None, keepdim=False, dtype=None):
-    return ops.prod(optional_dtype(input, dtype), axis=as_axes(dim, input.ndim), keepdims=keepdim, dtype=dtype and to_numpy_dtype(dtype))
+    return ops.prod(_widened(input, dtype), axis=as_axes(dim, input.ndim), keepdims=keepdim, dtype=dtype and to_numpy_dtype(dtype))
 
 
 def _correction(unbiased, correction) -> float:
@@ -144,14 +151,19 @@ def argmin(input, dim=None, keepdim=False):
     return ops.argmin(input, axis=dim, keepdims=keepdim)
 
 
+def _truth(y: Tensor, x: Tensor) -> Tensor:
+    """Bools, but uint8 of uint8, as in torch."""
+    return y.astype(x.dtype) if x.dtype == np.uint8 else y
+
+
 @handles("any")
 def any_(input, dim=None, keepdim=False):
-    return ops.any(input, axis=as_axes(dim, input.ndim), keepdims=keepdim)
+    return _truth(ops.any(input, axis=as_axes(dim, input.ndim), keepdims=keepdim), input)
 
 
 @handles("all")
 def all_(input, dim=None, keepdim=False):
-    return ops.all(input, axis=as_axes(dim, input.ndim), keepdims=keepdim)
+    return _truth(ops.all(input, axis=as_axes(dim, input.ndim), keepdims=keepdim), input)
 
 
 @handles("count_nonzero")
@@ -161,12 +173,14 @@ def count_nonzero(input, dim=None):
 
 @handles("cumsum")
 def cumsum(input, dim, dtype=None):
-    return ops.cumsum(input, axis=dim, dtype=dtype and to_numpy_dtype(dtype)) if input.ndim else input
+    x = _widened(input, dtype)
+    return ops.cumsum(x, axis=dim, dtype=x.dtype) if x.ndim else x
 
 
 @handles("cumprod")
 def cumprod(input, dim, dtype=None):
-    return ops.cumprod(input, axis=dim, dtype=dtype and to_numpy_dtype(dtype)) if input.ndim else input
+    x = _widened(input, dtype)
+    return ops.cumprod(x, axis=dim, dtype=x.dtype) if x.ndim else x
 
 
 @handles("cummax")
@@ -344,4 +358,4 @@ def _implicit(dim, rank: int) -> int:
 
 @handles("trace")
 def trace(input):
-    return ops.sum(ops.diagonal(input)) if hasattr(ops, "diagonal") else NotImplemented
+    return sum_(ops.diagonal(input))

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..dialect.status import SizeCheck
 from ..errors import CompileError, FormatError
+from .elf import needed_size
 from .session import Session
 from .sizes import stored_size
 from .specs import Compiled, Message, Spec
@@ -62,6 +63,9 @@ def load_library(path: str | os.PathLike, threads: int | None = None) -> Library
 def _open(path: pathlib.Path) -> ctypes.CDLL:
     if not path.is_file():
         raise FileNotFoundError(f"no such file: {path}")
+    needed, size = needed_size(path), path.stat().st_size
+    if needed is not None and size < needed:
+        raise FormatError(f"'{path}' is truncated: {size} bytes, its header needs {needed}")
     try:
         return ctypes.CDLL(str(path.resolve()))
     except OSError as error:

@@ -116,6 +116,14 @@ def test_weights_beside(tmp_path):
         Session(tmp_path / "net.so")
 
 
+@pytest.mark.parametrize("part", [0.0005, 0.001, 0.3, 0.9, 0.9999])
+def test_a_truncated_library_is_refused_before_it_is_mapped(folder, tmp_path, part):
+    data = (folder / "net.so").read_bytes()
+    (tmp_path / "cut.so").write_bytes(data[:int(len(data) * part)])
+    with pytest.raises(om.FormatError, match=r"cut\.so' is truncated: \d+ bytes, its header needs \d+"):
+        Session(tmp_path / "cut.so")
+
+
 def test_other_files_are_refused(folder, tmp_path):
     (tmp_path / "text.so").write_text("no library")
     with pytest.raises(om.FormatError, match="cannot be loaded"):

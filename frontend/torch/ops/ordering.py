@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from ... import ops
 from ...ops.declared import declared
+from ..dtypes import is_floating
 from ..registry import handles
 from .reduction import ValuesIndices
 from .values import as_dtype, scalars_have_an_axis, tensor_of
@@ -42,11 +43,17 @@ def kthvalue(input, k, dim=-1, keepdim=False):
 
 
 @handles("median")
+@scalars_have_an_axis
 def median(input, dim=None, keepdim=False):
+    """The lower of two elements in the middle; NaN, at its first place, where there is one."""
     if dim is None:
-        input, dim = ops.reshape(input, shape=(-1,)), 0
-        return kthvalue(input, (input.shape[0] - 1) // 2 + 1, 0)[0]
-    return kthvalue(input, (input.shape[dim] - 1) // 2 + 1, dim, keepdim)
+        return median(ops.reshape(input, shape=(-1,)), 0)[0]
+    values, places = kthvalue(input, (input.shape[dim] - 1) // 2 + 1, dim, keepdim)
+    if not is_floating(input.dtype):
+        return ValuesIndices(values, places)
+    nan = ops.isnan(input)
+    found, first = ops.any(nan, axis=dim, keepdims=keepdim), ops.argmax(nan.astype("uint8"), axis=dim, keepdims=keepdim)
+    return ValuesIndices(ops.where(found, as_dtype(float("nan"), values.dtype), values), ops.where(found, first, places))
 
 
 @handles("nonzero", "argwhere")

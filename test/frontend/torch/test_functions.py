@@ -51,6 +51,8 @@ FUNCTIONS = {
                      lambda n: (torch.tensor([[0, 100, 200], [-50, 0, 60], [1, NAN, 3], [-INF, 1, INF]][:n]),)),
     "sums of uint8": (lambda x: (x.sum(), x.sum(0), x.prod(1), x.cumsum(1), x.cumprod(0), x[0, 0].cumsum(0), x.nansum(), x.sum(dtype=torch.uint8),
                                  x.any(), x.any(0), x.all(1), x.bool().any(), x.int().all()), lambda n: (classes(n, 5).byte() * 60,)),
+    "median": (lambda x: (x.median(), x.median(0), x.median(1, keepdim=True), x[:2].median(), x[1].int().median(0), x[2, 2].median(0)),
+               lambda n: (torch.tensor([[0, 3, 2], [-5, 0, 6], [1, NAN, NAN], [-INF, 1, INF]][:n]),)),
     "cov": (torch.cov, lambda n: (numbers(n, 5),)),
     "corrcoef": (torch.corrcoef, lambda n: (numbers(n, 5),)),
     "trapezoid": (lambda y: torch.trapezoid(y, dx=0.5, dim=0), lambda n: (numbers(n, 5),)),

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from ....dialect import symbolic
+from ....dialect.shapes import require_less_equal
 from ....errors import UnsupportedOpError
 from ... import ops
 from ...ops.indexing import getitem
@@ -253,6 +254,8 @@ def unfold(input, dimension, size, step):
     if input.ndim == 0:
         return reshaped(input, (size,)) if size else View(ops.zeros((0,), input.dtype), lambda x: ops.zeros((0,), x.dtype), None)
     dim = dimension % input.ndim
+    window, length = size_of(size), size_of(input.shape[dim])
+    require_less_equal(window, length, f"unfold: a window of {window} is longer than axis {dim}, of size {length}")
     count = (input.shape[dim] - size) // step + 1
     places = ops.expand_dims(ops.arange(count), 1) * step + ops.arange(size)
 

@@ -122,6 +122,16 @@ def test_memory_of_a_whole_tensor_is_strided_anew(agrees):
     agrees(lambda x: (x * 2).view(2, 6).as_strided((2, 2, 4), (6, 2, 1)), (numbers(12),))
 
 
+def test_a_window_longer_than_its_axis_is_refused(interpreted):
+    unfold = lambda x: x.unfold(0, 3, 2)
+    with pytest.raises(om.ShapeError, match="(?s)window of 3.*axis 0, of size 2"):
+        om.trace(unfold, numbers(2))
+    traced = om.trace(unfold, numbers(7), axes=(("n",),))
+    assert [a.shape for a in interpreted(traced, [numbers(3).numpy()])] == [(1, 3)]
+    with pytest.raises(om.ShapeError, match="window of 3.*test_functions.py"):
+        interpreted(traced, [numbers(2).numpy()])
+
+
 def test_a_decomposition_that_asks_for_a_size_is_named():
     with pytest.raises(om.TraceError, match="(?s)test_functions.*torch's decomposition of nextafter"):
         om.trace(torch.nextafter, numbers(2, 3), numbers(2, 3), axes=ROWS[:2])

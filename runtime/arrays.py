@@ -8,7 +8,7 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from ..dialect.masked import refuse_masked
-from ..errors import DTypeError
+from ..errors import DTypeError, OnemlirError
 from .specs import Spec
 
 READY = 0x101  # numpy's flags C_CONTIGUOUS and ALIGNED
@@ -74,6 +74,14 @@ def _from_dlpack(value: Any) -> np.ndarray:
 def refusal_of_mapping(values: Sequence[Any]) -> str:
     """What to say about a mapping among positional inputs, if there is one."""
     return "; inputs by name go to run({...}), or are given as keywords" if any(isinstance(v, Mapping) for v in values) else ""
+
+
+def refuse_names(names: Sequence[str], inputs: Mapping[str, Any]) -> None:
+    """Raise the OnemlirError for inputs by name that are not the model's."""
+    missing = [repr(name) for name in names if name not in inputs]
+    unknown = [repr(name) for name in inputs if name not in names]
+    parts = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(map(str, unknown))}"] * bool(unknown)
+    raise OnemlirError(f"inputs do not match the model's ({', '.join(names) or 'none'}); {'; '.join(parts)}")
 
 
 def _from_python(spec: Spec, value: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 import numpy as np
 
 from .. import errors
-from .arrays import address, as_input, READY, refusal_of_mapping
+from .arrays import address, as_input, READY, refusal_of_mapping, refuse_names
 from .processors import default_threads
 from .shapes import bind, output_shape
 from .specs import Compiled, Message, OUT_OF_MEMORY, Spec
@@ -94,7 +94,7 @@ class Session:
                                       f"the model takes {len(self._names)} inputs ({', '.join(self._names)}), not {count + len(named)}")
         given |= named
         if given.keys() != set(self._names):
-            self._refuse_names(given)
+            refuse_names(self._names, given)
         return [given[name] for name in self._names]
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -108,14 +108,8 @@ class Session:
         except KeyError:
             arrays = ()
         if len(arrays) != len(inputs) or len(arrays) != len(self._names):
-            self._refuse_names(inputs)
+            refuse_names(self._names, inputs)
         return dict(zip(self._output_names, self._run(arrays)))
-
-    def _refuse_names(self, inputs: Mapping[str, Any]) -> None:
-        missing = [repr(name) for name in self._names if name not in inputs]
-        unknown = [repr(name) for name in inputs if name not in self._names]
-        parts = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(map(str, unknown))}"] * bool(unknown)
-        raise errors.OnemlirError(f"inputs do not match the model's ({', '.join(self._names) or 'none'}); {'; '.join(parts)}")
 
     def _run(self, values: Sequence[Any]) -> list[np.ndarray]:
         try:

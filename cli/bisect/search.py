@@ -38,7 +38,8 @@ def passes() -> list[str]:
 
 
 def bisect(program, inputs, rtol: float, atol: float) -> tuple[str | None, list[Trial]]:
-    """What changes the numbers (None: nothing does), and the trials."""
+    """What changes the numbers (None: nothing does), and the trials. OnemlirError for inputs that a session would refuse."""
+    inputs = checked_inputs(program, inputs)
     expected = interpreted(program.module, program, inputs)
     names = passes()
     trial = lambda count: run_first(program, inputs, expected, count, rtol, atol)
@@ -51,6 +52,23 @@ def bisect(program, inputs, rtol: float, atol: float) -> tuple[str | None, list[
         trials.append(trial(middle))
         good, bad = (middle, bad) if trials[-1].good else (good, middle)
     return f"pass '{names[bad - 1]}' (number {bad} of {len(names)})", trials
+
+
+def checked_inputs(program, inputs) -> dict[str, np.ndarray]:
+    """The inputs as a session takes them. Raises what it raises for wrong names, dtypes and shapes."""
+    from ...dialect.size_checks import size_checks
+    from ...runtime.arrays import as_input, refuse_names
+    from ...runtime.jit import specs
+    from ...runtime.shapes import bind
+
+    described, _ = specs(program)
+    if set(inputs) != {spec.name for spec in described}:
+        refuse_names([spec.name for spec in described], inputs)
+    arrays = {spec.name: as_input(spec, inputs[spec.name]) for spec in described}
+    sizes = bind(described, [array.shape for array in arrays.values()])
+    for check in size_checks(program):
+        check(sizes)
+    return arrays
 
 
 def interpreted(module, program, inputs) -> list[np.ndarray]:

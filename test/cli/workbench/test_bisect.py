@@ -41,6 +41,16 @@ def test_sound_passes(model):
     assert culprit is None and len(trials) == 1
 
 
+@pytest.mark.parametrize("name, array, words", [
+    ("input", np.zeros((3, 4)), "'input' has dtype float64, but the model takes float32"), ("input", np.zeros((3, 5), np.float32), "5"),
+    ("x", INPUTS["input"], "missing: 'input'; unknown: 'x'"),
+])  # fmt: skip
+def test_inputs_that_a_session_refuses(model, monkeypatch, name, array, words):
+    monkeypatch.setattr("onemlir.cli.bisect.search.interpreted", lambda *_: pytest.fail("something ran"))
+    with pytest.raises(om.OnemlirError, match=words):
+        bisect(model.program, {name: array}, 1e-3, 1e-5)
+
+
 @pytest.mark.parametrize("after", ["om-simplify", "om-dce"])
 def test_a_wrong_pass_on_om(model, register, after):
     def approximate(module):

@@ -11,6 +11,8 @@ import platform
 import sys
 from dataclasses import dataclass, replace
 
+from ..errors import OnemlirError
+
 
 @dataclass(frozen=True)
 class Target:
@@ -77,6 +79,8 @@ def vector_host() -> Target:
 def _detected() -> Target:
     chosen = os.environ.get("ONEMLIR_TARGET")
     if chosen:
+        if chosen not in TARGETS:
+            raise OnemlirError(f"ONEMLIR_TARGET is {chosen!r} in the environment; expected one of {', '.join(TARGETS)}")
         return TARGETS[chosen] if chosen != AMX.name or allow_matrix_unit() else AVX512
     if platform.machine().lower() in ("arm64", "aarch64"):
         return NEON

@@ -87,7 +87,8 @@ def refuse_names(names: Sequence[str], inputs: Mapping[str, Any]) -> None:
 def _from_python(spec: Spec, value: Any) -> np.ndarray:
     """Lists and numbers have no dtype: they take the declared one if every value survives."""
     if not isinstance(value, (bool, int, float, complex)) and not (isinstance(value, Sequence) and not isinstance(value, (str, bytes))):
-        raise DTypeError(f"input '{spec.name}' must be an array of {spec.dtype}{list(spec.sizes)}, found {type(value).__name__}"
+        sizes = ", ".join(map(str, spec.sizes))
+        raise DTypeError(f"input '{spec.name}' must be an array of {spec.dtype}[{sizes}], found {type(value).__name__}"
                          f"{refusal_of_mapping([value])}")
     try:
         found = np.asarray(value)

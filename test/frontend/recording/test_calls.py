@@ -35,6 +35,12 @@ CALLS = {
 }
 
 
+def test_a_symbolic_size_is_named_in_a_refusal():
+    session = om.trace(lambda x: x, om.tensor(X), axes=("b", None)).session()
+    with pytest.raises(om.DTypeError, match=r"an array of float32\[b, 3\], found NoneType"):
+        session(None)
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_a_wrong_call_says_what_is_right(session, name):
     call, words = CALLS[name]

@@ -24,6 +24,7 @@ from ..errors import CompileError
 from .mapped import release_pages
 
 REQUEST, RESULT, CODE, MODULE, PROGRAM = "request.json", "result.json", "code.o", "module.mlirbc", "program.onemodel"
+NO_ROOM = 77  # exit status of a child that meets its limit of memory, where there may be none left to write a result
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,9 @@ def _run(folder: pathlib.Path, request: dict, limits: Limits) -> dict:
     except subprocess.TimeoutExpired:
         raise CompileError(f"compiling took more than {limits.seconds:g} seconds; {_reproducer(folder)}") from None
     result = _result(folder)
+    if result is None and child.returncode == NO_ROOM and limits.memory:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise CompileError(f"{limits.memory / (1 << 20):g} MiB is too little memory to compile")
     if result is None:
         raise CompileError(f"the compiler {_ending(child.returncode)}; {_reproducer(folder)}{_last_lines(child.stderr)}")
     if "error" in result:
@@ -129,11 +133,20 @@ def serve(folder: pathlib.Path) -> None:
     os.environ["ONEMLIR_TARGET"] = request["target"]  # the caller may be allowed less of the processor than this process
     try:
         result = {"code": serve_code, "compile": serve_compile}[request["kind"]](folder, request)
-    except (errors.OnemlirError, OSError) as error:
+    except (errors.OnemlirError, OSError, ImportError, MemoryError) as error:
+        if request["memory"] and _no_room(error):
+            os._exit(NO_ROOM)
+        if isinstance(error, (ImportError, MemoryError)):
+            raise
         result = {"error": type(error).__name__, "text": str(error)}
     temporary = folder / f"{RESULT}.new"
     temporary.write_text(json.dumps(result))
     os.replace(temporary, folder / RESULT)
+
+
+def _no_room(error: Exception) -> bool:
+    """Whether memory ran out: also what the dynamic loader says of a library for which there is no address space."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in ("failed to map segment", "annot allocate memory"))
 
 
 def serve_code(folder: pathlib.Path, request: dict) -> dict:

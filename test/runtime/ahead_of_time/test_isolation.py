@@ -52,10 +52,12 @@ def test_time_limit():
     assert again.returncode == 0 and "header" in json.loads(open(os.path.join(folder, isolation.RESULT)).read())
 
 
-def test_memory_limit():
-    with pytest.raises(om.CompileError, match="kept in") as caught:
-        tiny().session(isolate=True, cache=False, memory_limit=150 << 20)
-    kept_request(str(caught.value))
+@pytest.mark.parametrize("size", [10, 150])
+def test_memory_limit(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(isolation.tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(om.CompileError, match=f"^{size} MiB is too little memory to compile$"):
+        tiny().session(isolate=True, cache=False, memory_limit=size << 20)
+    assert not list(tmp_path.glob("onemlir-compile-*"))
 
 
 def test_an_abort_in_the_child_is_an_error(tmp_path):

@@ -6,6 +6,7 @@ import pathlib
 
 from rich.console import Console
 
+from ...dialect import bindings
 from ...errors import FormatError, OnemlirError
 from ..source import read_source
 from .criterion import Criterion
@@ -17,6 +18,7 @@ def run(file: str, command: str, output: str | None, message: str | None, second
     text = read_source(file)
     if isinstance(text, bytes):
         raise FormatError(f"{file} is bytecode, of which no lines can be dropped: onemlir-opt {file} prints it as text")
+    bindings.parse_module(text, bindings.new_context(), file)  # what does not parse has no parts that could be dropped
     criterion = Criterion(command, message, seconds)
     if not criterion.start(text):
         wanted = f" with {message!r} in its output" if message else ""

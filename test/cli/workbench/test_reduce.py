@@ -3,6 +3,8 @@ import subprocess
 
 import pytest
 
+import onemlir
+from onemlir.cli.reduce import run
 from onemlir.cli.reduce.search import canonical, reduce_text
 
 MODULE = """func.func @main(%x: tensor<64x32xf32>, %y: tensor<64x32xf32>, %u: tensor<4xf32>) -> (tensor<64x32xf32>, tensor<4xf32>) {
@@ -86,6 +88,13 @@ def test_a_command_that_does_not_fail(tool, tmp_path):
     path.write_text(MODULE)
     result = subprocess.run([tool("onemlir"), "reduce", str(path), "--test", "grep -q om.tanh"], capture_output=True, text=True)
     assert result.returncode == 1 and "does not fail" in result.stderr
+
+
+def test_a_file_that_does_not_parse_is_named(tmp_path):
+    path = tmp_path / "m.mlir"
+    path.write_text("\nmodule {")
+    with pytest.raises(onemlir.VerificationError, match=r"m\.mlir:2:7: error"):
+        run(str(path), "false", None, None, 1)
 
 
 @pytest.mark.parametrize("text", ["module {", "func.func @main() -> tensor<2xf32> { return }"])

@@ -6,6 +6,7 @@ import torch
 
 from ....dialect import dtypes
 from ... import ops
+from ...nn.losses.classification import check_classes
 from ...symbolic_int import SymbolicInt
 from ...tensor import Tensor
 from ..arrays import shared_array
@@ -157,6 +158,7 @@ def one_hot(tensor, num_classes=-1):
         from ....errors import TraceError
 
         raise TraceError(f"one_hot without num_classes has as many classes as its data say, at {user_line()}\n  give num_classes")
+    check_classes("one_hot", tensor, num_classes)
     return ops.one_hot(tensor, num_classes)
 
 

@@ -11,6 +11,7 @@ from ..dtypes import is_floating
 from ..registry import handles
 from ..tensor import value_of, write
 from .elementwise import apply_binary
+from .index_range import require_not_negative
 from .values import as_dtype, scalars_have_an_axis
 from .writing import put_item
 
@@ -24,12 +25,14 @@ def as_index(x: Tensor) -> Tensor:
 def f_embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     if max_norm is not None:
         raise UnsupportedOpError("embedding with max_norm changes its weight when it runs, which cannot be recorded")
-    return ops.gather(weight, as_index(input), axis=0)
+    return embedding(weight, input)
 
 
 @handles("embedding")
 def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
-    return ops.gather(weight, as_index(indices), axis=0)
+    indices = as_index(indices)
+    require_not_negative("embedding", indices, weight, 0)
+    return ops.gather(weight, indices, axis=0)
 
 
 @handles("F.embedding_bag")
@@ -38,7 +41,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     """Sums, means or maxima of bags of rows: a row of `input` is a bag, or a bag begins at each offset. An empty bag is 0."""
     if max_norm is not None:
         raise UnsupportedOpError("embedding_bag with max_norm changes its weight when it runs, which cannot be recorded")
-    rows = ops.gather(weight, as_index(input), axis=0)
+    rows = embedding(weight, input)
     rows = rows if per_sample_weights is None else rows * ops.expand_dims(per_sample_weights, -1)
     if offsets is None and padding_idx is None:
         return {"sum": ops.sum, "mean": ops.mean, "max": ops.max}[mode](rows, axis=1)
@@ -54,7 +57,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     empty = ops.zeros((count + 1, weight.shape[1]), weight.dtype)
     rows = ops.reshape(rows, shape=(-1, weight.shape[1]))
     if mode == "sum":
-        return index_add(empty, 0, bags, rows)[:count]
+        return _along(empty, 0, bags, rows, "add")[:count]
     return index_reduce(empty, 0, bags, rows, {"mean": "mean", "max": "amax"}[mode], include_self=False)[:count]
 
 
@@ -65,9 +68,11 @@ def gather(input, dim, index, sparse_grad=False):
 
     if index.size == 0 if isinstance(index.size, int) else False:
         return ops.zeros(tuple(index.shape), input.dtype)
+    index = as_index(index)
+    require_not_negative("gather", index, input, dim)
     shape = tuple(slice(None) if i == dim % input.ndim or a is b or (isinstance(a, int) and a == b) else slice(0, a)
                   for i, (a, b) in enumerate(zip(index.shape, input.shape)))
-    return declared.take_along_axis(input[shape] if any(s != slice(None) for s in shape) else input, as_index(index), axis=dim)
+    return declared.take_along_axis(input[shape] if any(s != slice(None) for s in shape) else input, index, axis=dim)
 
 
 @handles("take_along_dim")
@@ -82,7 +87,11 @@ def take(input, index):
 
 @handles("index_select")
 def index_select(input, dim, index):
-    return ops.gather(input, ops.reshape(as_index(index), shape=(-1,)), axis=dim) if input.ndim else input
+    if not input.ndim:
+        return input
+    index = ops.reshape(as_index(index), shape=(-1,))
+    require_not_negative("index_select", index, input, dim)
+    return ops.gather(input, index, axis=dim)
 
 
 @handles("masked_select")
@@ -135,7 +144,9 @@ def _scatter(reduction: str):
         updates = src if isinstance(src, Tensor) else ops.full(index.shape, as_dtype(src, input.dtype))
         if any(a is not b and a != b for a, b in zip(updates.shape, index.shape)):
             updates = updates[tuple(slice(0, s) for s in index.shape)]
-        return ops.scatter(input, as_index(index), updates.astype(input.dtype), axis=dim, reduction=kind)
+        index = as_index(index)
+        require_not_negative("scatter", index, input, dim)
+        return ops.scatter(input, index, updates.astype(input.dtype), axis=dim, reduction=kind)
     return handler
 
 
@@ -148,13 +159,16 @@ handles("scatter_add")(_scatter("add"))
 def scatter_reduce(input, dim, index, src, reduce, include_self=True):
     kinds = {"sum": "add", "mean": "add", "prod": "mul", "amax": "max", "amin": "min"}
     src = src[tuple(slice(0, s) for s in index.shape)] if any(a is not b and a != b for a, b in zip(src.shape, index.shape)) else src
-    return _reduced(input, lambda x, source, kind: ops.scatter(x, as_index(index), source, axis=dim, reduction=kind), src, kinds[reduce], reduce, include_self)
+    index = as_index(index)
+    require_not_negative("scatter_reduce", index, input, dim)
+    return _reduced(input, lambda x, source, kind: ops.scatter(x, index, source, axis=dim, reduction=kind), src, kinds[reduce], reduce, include_self)
 
 
 @handles("index_reduce")
 @scalars_have_an_axis
 def index_reduce(input, dim, index, source, reduce, include_self=True):
     kinds = {"mean": "add", "prod": "mul", "amax": "max", "amin": "min"}
+    require_not_negative("index_reduce", index, input, dim)
     return _reduced(input, lambda x, values, kind: _along(x, dim, index, values, kind), source, kinds[reduce], reduce, include_self)
 
 
@@ -183,12 +197,14 @@ def _neutral(kind: str, dtype):
 @handles("index_add")
 @scalars_have_an_axis
 def index_add(input, dim, index, source, alpha=1):
+    require_not_negative("index_add", index, input, dim)
     return _along(input, dim, index, source if alpha == 1 else apply_binary("multiply", source, as_dtype(alpha, source.dtype)), "add")
 
 
 @handles("index_copy")
 @scalars_have_an_axis
 def index_copy(input, dim, index, source):
+    require_not_negative("index_copy", index, input, dim)
     return _along(input, dim, index, source, "none")
 
 

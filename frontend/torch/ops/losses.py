@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 
 from ... import ops
+from ...nn.losses.classification import check_classes
 from ...ops.declared import declared
 from ..dtypes import is_floating
 from ..registry import handles
@@ -47,9 +48,11 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     """-input[.., target, ..] along the class axis; targets that are ignore_index count as nothing."""
     axis = 0 if input.ndim == 1 else 1
     kept = target != ignore_index
-    places = ops.expand_dims(ops.where(kept, target, as_dtype(0, target.dtype)), axis)
+    classes = ops.where(kept, target, as_dtype(0, target.dtype))
+    check_classes("nll_loss", classes, input.shape[axis])
+    places = ops.expand_dims(classes, axis)
     chosen = ops.squeeze(declared.take_along_axis(input, places, axis=axis), axis)
-    factor = kept.astype(input.dtype) if weight is None else ops.gather(weight, ops.squeeze(places, axis), axis=0) * kept.astype(input.dtype)
+    factor = kept.astype(input.dtype) if weight is None else ops.gather(weight, classes, axis=0) * kept.astype(input.dtype)
     loss = -chosen * factor
     return ops.sum(loss) / ops.sum(factor) if reduction == "mean" else _reduced(loss, reduction)
 

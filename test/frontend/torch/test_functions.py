@@ -122,6 +122,28 @@ def test_memory_of_a_whole_tensor_is_strided_anew(agrees):
     agrees(lambda x: (x * 2).view(2, 6).as_strided((2, 2, 4), (6, 2, 1)), (numbers(12),))
 
 
+TABLE = numbers(5, 3)
+CHOICES = {
+    "embedding": lambda i: F.embedding(i, TABLE),
+    "gather": lambda i: TABLE.gather(0, i[:, None]),
+    "index_select": lambda i: TABLE.index_select(0, i),
+    "scatter": lambda i: TABLE.scatter(0, i[:, None], 1.0),
+    "scatter_reduce": lambda i: TABLE.scatter_reduce(0, i[:, None], TABLE[:2, :1], "amax"),
+    "index_add": lambda i: TABLE.index_add(0, i, TABLE[:2]),
+    "index_copy": lambda i: TABLE.index_copy(0, i, TABLE[:2]),
+    "one_hot": lambda i: F.one_hot(i, 5),
+    "nll_loss": lambda i: F.cross_entropy(TABLE.T[:2], i),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_negative_indices_are_refused(name, agrees, interpreted):
+    """Where torch does not count them from the end."""
+    traced = agrees(CHOICES[name], (torch.tensor([1, 2]),))
+    with pytest.raises(om.IndexRangeError, match=f"{name}: .*-1.*test_functions.py"):
+        interpreted(traced, [torch.tensor([1, -1]).numpy()])
+
+
 def test_a_window_longer_than_its_axis_is_refused(interpreted):
     unfold = lambda x: x.unfold(0, 3, 2)
     with pytest.raises(om.ShapeError, match="(?s)window of 3.*axis 0, of size 2"):

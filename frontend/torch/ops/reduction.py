@@ -23,7 +23,8 @@ def _widened(x: Tensor, dtype) -> Tensor:
 
 @handles("sum")
 def sum_(input, dim=None, keepdim=False, dtype=None, axis=None):
-    return ops.sum(_widened(input, dtype), axis=as_axes(dim if axis is None else axis, input.ndim), keepdims=keepdim, dtype=dtype and to_numpy_dtype(dtype))
+    axes = as_axes(dim if axis is None else axis, input.ndim)
+    return ops.sum(_widened(input, dtype), axis=axes, keepdims=keepdim, dtype=dtype and to_numpy_dtype(dtype))
 
 
 @handles("nansum")

@@ -41,6 +41,14 @@ def om_sink_transposes(module: ir.Module) -> None:
     sink_transposes(module)
 
 
+@register_pass("om-multiply-quantized", builtin=True)
+def om_multiply_quantized(module: ir.Module) -> None:
+    """Multiply the integers of quantized tensors by those of weights, where the processor has products of bytes."""
+    from .om.quantized_products import multiply_quantized
+
+    multiply_quantized(module)
+
+
 @register_pass("om-split-batch", builtin=True)
 def om_split_batch(module: ir.Module, cache: int = 4 << 20) -> None:
     """Compute layers of images whose batch does not fit the cache (in bytes) one sample after the other."""

@@ -10,6 +10,12 @@ from .written_op import WrittenOp
 writes(om.Matmul)(same("MatMul"))
 
 
+@writes(om.MatmulInteger)
+def write_matmul_integer(graph: Graph, op: WrittenOp):
+    points = [p if p is None or p.rank != 2 else graph.reshape(p, [-1]) for p in (op.x_zero_point, op.y_zero_point)]
+    return graph.MatMulInteger(op.x, op.y, *points)
+
+
 @writes(om.Linear)
 def write_linear(graph: Graph, op: WrittenOp):
     if op.x.rank == 2:

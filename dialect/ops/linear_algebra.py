@@ -4,7 +4,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import ShapeError
-from ..declare import Composite, Numeric, Floating, Op, Operand, OptionalOperand, Pure, Result
+from .. import dtypes
+from ..declare import Composite, DTypes, Floating, Numeric, Op, Operand, OptionalOperand, Pure, Result
 from ..shapes import broadcast_shapes, require_equal, show, TensorType
 from .elementwise import rounded_once
 
@@ -34,6 +35,43 @@ class Matmul(Op):
             return np.matmul(x, y)
 
 
+Byte = DTypes("an 8-bit integer dtype", (dtypes.uint8, dtypes.int8))
+
+
+class MatmulInteger(Op):
+    """The matrix product of x - x_zero_point and y - y_zero_point in i32, which wraps around; shapes as for `Matmul`.
+
+    x, y: u8 or i8 each. Zero points: one number, or x_zero_point (..., n, 1), one a row of x, and y_zero_point (m,) or (..., 1, m),
+    one a column of y; zero when left out. Source: ONNX MatMulInteger.
+    """
+
+    x: Operand[Byte, "T"]
+    y: Operand[Byte, "U"]
+    x_zero_point: OptionalOperand[Byte, "T"]
+    y_zero_point: OptionalOperand[Byte, "U"]
+    result: Result
+
+    def infer(x, y, x_zero_point, y_zero_point):
+        result = Matmul.infer(x, y).with_dtype(dtypes.int32)
+        _check_point("x", x, x_zero_point, -1)
+        _check_point("y", y, y_zero_point, -2)
+        return result
+
+    def reference(x, y, x_zero_point, y_zero_point):
+        centered = lambda v, point: v.astype(np.int32) - (0 if point is None else point.astype(np.int32))
+        return np.matmul(centered(x, x_zero_point), centered(y, y_zero_point))
+
+
+def _check_point(name: str, x: TensorType, point: TensorType | None, summed: int) -> None:
+    """One number, or numbers that broadcast to x and are the same along the axis that is summed over."""
+    if point is None or not point.rank:
+        return
+    fits = point.rank <= x.rank and x.rank > 1 and (point.rank < -summed or point.shape[summed] == 1)
+    if not fits or any(p not in (1, size) for p, size in zip(reversed(point.shape), reversed(x.shape))):
+        raise ShapeError(f"matmul_integer: {name}_zero_point must be one number or one a {'row' if name == 'x' else 'column'} of {name} "
+                         f"{show(x.shape)}, found shape {show(point.shape)}")
+
+
 class Linear(Op):
     """x @ weight.T + bias, torch's linear: x (..., in), weight (out, in), bias (out,); result (..., out)."""
 
@@ -60,4 +98,4 @@ class Linear(Op):
         return product if bias is None else product + bias
 
 
-OPS = (Matmul, Linear)
+OPS = (Matmul, MatmulInteger, Linear)

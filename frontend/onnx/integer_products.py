@@ -1,4 +1,4 @@
-"""Products of 8-bit integers, by the kernels for f32: a sum of products of numbers up to 255 is exact in f32 while it has 256 terms."""
+"""Convolutions of 8-bit integers, by the kernels for f32: a sum of products of numbers up to 255 is exact in f32 while it has 256 terms."""
 from __future__ import annotations
 
 from math import prod
@@ -17,11 +17,6 @@ def centered(x: Tensor, zero_point: Tensor | None) -> Tensor:
     """x - zero_point in f32. x: 8-bit integers; zero_point: a scalar, or what broadcasts to x."""
     wide = x.astype(dtypes.float32)
     return wide if zero_point is None else wide - zero_point.astype(dtypes.float32)
-
-
-def integer_matmul(a: Tensor, b: Tensor) -> Tensor:
-    """a @ b in i32. a, b: f32 tensors of integers up to 255 in absolute value."""
-    return Factor(om.matmul, b, max(b.ndim - 2, 0), TERMS).times(a, a.ndim - 1)
 
 
 def integer_conv(conv: Callable[[Tensor, Tensor], Tensor], x: Tensor, weight: Tensor, groups: int) -> Tensor:

@@ -5,7 +5,6 @@ from ...dialect import dtypes
 from ..ops.declared import declared as om
 from ..ops.linear_algebra import einsum
 from ..tensor import Tensor
-from .integer_products import centered, integer_matmul
 from .registry import reads
 
 
@@ -50,7 +49,7 @@ def read_matmul_integer(node, ops):
 
 def matmul_of_integers(a: Tensor, b: Tensor, a_zero: Tensor | None, b_zero: Tensor | None) -> Tensor:
     """(a - a_zero) @ (b - b_zero) in i32; zero points: one, or one a row of a and one a column of b."""
-    return integer_matmul(centered(a, None if a_zero is None else _rows(a_zero)), centered(b, b_zero))
+    return om.matmul_integer(a, b, None if a_zero is None else _rows(a_zero), b_zero)
 
 
 def _rows(parameter: Tensor) -> Tensor:

@@ -43,6 +43,8 @@ def read_dequantize(node, ops):
     if node.value(0).narrow is not None:
         zero = node.inputs[2] if node.has(2) else None
         return dequantized(node.value(0), parameters["scale"], zero, parameters["axis"], parameters["block_size"])
+    if node.has(2) and node.value(2).array is not None and not node.array(2).any():
+        parameters["zero_point"] = None
     y = ops.dequantize_linear(node.tensor(0), **parameters)
     return y.astype(node.dtype_attribute("output_dtype")) if node.int("output_dtype", 0) else y
 

@@ -416,6 +416,12 @@ def matmul(x: Tensor | ArrayLike, y: Tensor | ArrayLike) -> Tensor:
     
     A rank-1 operand is a row (left) or column (right), whose axis the result does not have. Source: array API, ``matmul``."""
 
+def matmul_integer(x: Tensor | ArrayLike, y: Tensor | ArrayLike, x_zero_point: Tensor | ArrayLike | None = ..., y_zero_point: Tensor | ArrayLike | None = ...) -> Tensor:
+    """The matrix product of x - x_zero_point and y - y_zero_point in i32, which wraps around; shapes as for `Matmul`.
+    
+    x, y: u8 or i8 each. Zero points: one number, or x_zero_point (..., n, 1), one a row of x, and y_zero_point (m,) or (..., 1, m),
+    one a column of y; zero when left out. Source: ONNX MatMulInteger."""
+
 def max_pool(x: Tensor | ArrayLike, kernel_size: tuple[int, ...], stride: tuple[int, ...] | None = ..., padding: tuple[int, ...] = ..., dilation: tuple[int, ...] = ..., ceil_mode: bool = ...) -> Tensor:
     """The largest element of each window; NaN when there is one. Padding is below every number (-inf, the smallest integer).
     

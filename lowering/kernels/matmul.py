@@ -124,20 +124,27 @@ def emit_matmul(a, bm, c, shape: MatmulShape, epilogue=None, target: Target | No
     C must not overlap any other operand: it holds partial sums when k is large.
     """
     target = target or host()
-    _Product(a, bm, c, shape, epilogue, target, rolled).emit()
+    Product(a, bm, c, shape, epilogue, target, rolled).emit()
 
 
-class _Product:
+class Product:
+    """One product; a kernel of other steps along k derives from it."""
+
+    arithmetic = b
+
     def __init__(self, a, bm, c, shape, epilogue, target, rolled):
         self.a, self.b, self.c, self.shape, self.epilogue = a, bm, c, shape, epilogue
         self.out = b.element_type(c)
-        self.accumulator = accumulator_type(b.element_type(bm))
+        self.accumulator = self._accumulator()
         self.rolled = rolled and epilogue is not None and self.out == self.accumulator
         self.plan = plan(shape, b.element_type(bm), self.accumulator, self.out, target)
         self.m = b.dim(c, shape.batch)
         self.n = b.dim(c, shape.batch + 1)
         self.k = b.dim(a, (0 if shape.a_shared else shape.batch) + (0 if shape.a_transposed else 1))
         self.kind = b.vector_type(self.plan.lanes, self.accumulator)
+
+    def _accumulator(self):
+        return accumulator_type(b.element_type(self.b))
 
     def emit(self):
         plan = self.plan
@@ -270,7 +277,7 @@ class _Product:
         at = [[*self.batch, b.add(row, r), b.add(b.mul(index, plan.width), v * plan.lanes)] for r in range(height) for v in range(vectors)]
         places = [Place(tuple(place), len(place) - 1, plan.lanes, mask) for place, mask in zip(at, masks * height)]
         widest = plan.vectors if b.known(self.n) and self.n > plan.width else vectors  # columns of a narrow last panel sum in the order of the others
-        sums = tile.accumulate(self._start(places, index, k), height, depth, self._scalars(row, k), source, widest)
+        sums = tile.accumulate(self._start(places, index, k), height, depth, self._scalars(row, k), source, widest, self.arithmetic)
 
         def end():
             for vec, place in zip(sums, places):

@@ -10,11 +10,12 @@ LATENCY = 8
 """Accumulators that keep two multiply-add units of four cycles busy."""
 
 
-def accumulate(initial, height: int, count, load_row, load_columns, vectors: int | None = None):
+def accumulate(initial, height: int, count, load_row, load_columns, vectors: int | None = None, arithmetic=b):
     """The accumulators (row-major list) after `count` steps: `load_row(k, row)` is a scalar, `load_columns(k)` a list of vectors.
 
     A small tile sums every second, fourth … step into accumulators of its own, so that it does not wait for the multiply-add's latency;
     the order of the sum depends on the tile's height and on `vectors` alone: those of the product's widest tile, by default this one's.
+    `arithmetic` has the `multiply_add` and the `plus` of the accumulators.
     """
     copies = _copies(len(initial) if vectors is None else height * vectors)
     unroll = max(copies, 1 if len(initial) >= 16 else 2)
@@ -29,7 +30,7 @@ def accumulate(initial, height: int, count, load_row, load_columns, vectors: int
         for row in range(height):
             scalar = b.broadcast(load_row(k, row), b.lanes_of(initial[0]))
             for v, column in enumerate(columns):
-                result.append(b.multiply_add(scalar, column, sums[row * len(columns) + v]))
+                result.append(arithmetic.multiply_add(scalar, column, sums[row * len(columns) + v]))
         return result
 
     def unrolled(k, *sums):
@@ -41,7 +42,7 @@ def accumulate(initial, height: int, count, load_row, load_columns, vectors: int
     whole = b.sub(count, b.rem(count, unroll))
     sums = _groups(b.loop(0, whole, unroll, unrolled, carried), copies)
     first = b.loop(whole, count, 1, lambda k, *rest: step(k, rest), sums[0])
-    return _sum_of([first, *sums[1:]])
+    return _sum_of([first, *sums[1:]], arithmetic)
 
 
 def _copies(accumulators: int) -> int:
@@ -56,12 +57,12 @@ def _groups(values, count: int):
     return [list(values[i * size : (i + 1) * size]) for i in range(count)]
 
 
-def _sum_of(groups):
+def _sum_of(groups, arithmetic):
     """Pairwise sum, lane by lane, of the copies' accumulators."""
     while len(groups) > 1:
         half = (len(groups) + 1) // 2
         pairs = zip(groups, groups[half:])
-        groups = [[b.plus(x, y) for x, y in zip(*pair)] for pair in pairs] + groups[len(groups) // 2 : half]
+        groups = [[arithmetic.plus(x, y) for x, y in zip(*pair)] for pair in pairs] + groups[len(groups) // 2 : half]
     return groups[0]
 
 

@@ -77,9 +77,15 @@ class Generic:
             producer = Generic(owner)
             if not producer.is_elementwise() or not self._reads_once(number, value) or not self._keeps_extents(number, producer):
                 continue
-            if (self._covers(number) and not self.has_kernel) or producer.only_moves():
+            if (self._covers(number) and not self.has_kernel) or (producer.only_moves() and self._reads_any_order(number, producer)):
                 return number, producer
         return None
+
+    def _reads_any_order(self, number: int, producer: "Generic") -> bool:
+        """Whether the op can read the producer's operand in its own order of axes: the words of a product of bytes must lie as they are."""
+        if not self.has_kernel or ir.StringAttr(ir.DictAttr(self.operation.attributes["om.kernel"])["name"]).value != "byte_matmul":
+            return True
+        return _compose(producer.maps[0], self.maps[number]).results[-1] == self.maps[number].results[-1]
 
     def repeat_cheap_producers(self) -> None:
         """Give this op a copy of its own of each producer that several ops read, where computing it again costs no more than reading it."""

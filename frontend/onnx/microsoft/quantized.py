@@ -6,7 +6,6 @@ from ....dialect import dtypes
 from ...ops.declared import declared as om
 from ...tensor import Tensor
 from ..convolution import read_qlinear_conv
-from ..integer_products import centered, integer_matmul
 from ..linear_algebra import matmul_of_integers
 from ..quantization import dynamically_quantized, one, read_dequantize, read_quantize
 from .domain import microsoft
@@ -91,8 +90,8 @@ def read_microsoft_qlinear_conv(node, ops):
 @microsoft("QGemm")
 def read_qgemm(node, ops):
     """alpha * op(a) @ op(b) + c in i32 with the scales of a and b; f32 where y has no scale, else integers."""
-    a, b = centered(node.tensor(0), one(node.optional(2))), centered(node.tensor(3), one(node.optional(5)))
-    product = integer_matmul(swapped(a) if node.int("transA", 0) else a, swapped(b) if node.int("transB", 0) else b)
+    a, b = (swapped(node.tensor(i)) if node.int(trans, 0) else node.tensor(i) for i, trans in ((0, "transA"), (3, "transB")))
+    product = matmul_of_integers(a, b, one(node.optional(2)), one(node.optional(5)))
     product = product + node.tensor(6) if node.has(6) else product
     y = product.astype(dtypes.float32) * (one(node.tensor(1)) * one(node.tensor(4)) * node.float("alpha", 1.0))
     return requantized(node, y, 7, node.value(0).dtype) if node.has(7) else y

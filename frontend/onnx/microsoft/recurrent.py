@@ -7,7 +7,7 @@ from ...ops.shape import expand_dims, slice_along, squeeze
 from ...regions import build_for
 from ...symbolic_int import size_of
 from ...tensor import Tensor
-from ..integer_products import centered, Factor, TERMS
+from ..linear_algebra import matmul_of_integers
 from ..quantization import dynamically_quantized
 from ..shape import sizes_of
 from .domain import microsoft
@@ -34,11 +34,11 @@ class _Product:
     """A tensor, quantized as it comes, times one direction's weights."""
 
     def __init__(self, weights: Tensor, scale: Tensor, zero: Tensor):
-        self.weights, self.scale = Factor(om.matmul, centered(weights, zero), 0, TERMS), scale
+        self.weights, self.scale, self.zero = weights, scale, zero
 
     def __call__(self, x: Tensor) -> Tensor:
         integers, scale, zero = dynamically_quantized(x)
-        return scaled_product(self.weights.times(centered(integers, zero), x.ndim - 1), scale, self.scale, None)
+        return scaled_product(matmul_of_integers(integers, self.weights, zero, self.zero), scale, self.scale, None)
 
 
 def _direction(node, ops, number: int, reverse: bool) -> tuple[Tensor, Tensor, Tensor]:

@@ -104,6 +104,8 @@ def test_matrix_products(agree):
     agree(lambda a, b: [a @ b, om.matmul(a, om.sum(b, axis=1)), om.matmul(om.sum(a, axis=(0, 1)), b)], (a, b))
     for dtype in (np.int8, np.int32, np.float64, np.uint64):
         agree(om.matmul, ((a * 50).astype(np.int8).astype(dtype), (b * 50).astype(np.int8).astype(dtype)))
+    u, v, points = RNG.integers(0, 256, (4, 3)).astype(np.uint8), RNG.integers(-128, 128, (3, 5)).astype(np.int8), np.arange(5, dtype=np.int8)
+    agree(lambda u, v, p: [om.matmul_integer(u, v), om.matmul_integer(u, v, np.uint8(7), p), om.matmul_integer(v[:, :3], v)], (u, v, points))
     w, c = RNG.standard_normal((6, 4)).astype(np.float32), RNG.standard_normal(6).astype(np.float32)
     agree(lambda x, w, c: [om.linear(x, w, c), om.linear(x, w), om.linear(om.sum(x, axis=0), w, c), om.linear(om.sum(x, axis=(0, 1)), w, c)], (X, w, c), (MORE[0][0], w, c),
           axes={"x": BT}, rtol=2e-5, atol=1e-5)

@@ -9,6 +9,13 @@ func.func @matmul(%arg0: tensor<2x2xf32>, %arg1: tensor<2x2xf32>) -> tensor<2x2x
   return %0 : tensor<2x2xf32>
 }
 
+// CHECK-LABEL: func.func @matmul_integer(
+// CHECK-NEXT: %0 = "om.matmul_integer"(%arg0, %arg1) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (tensor<2x2xui8>, tensor<2x2xi8>) -> tensor<2x2xi32>
+func.func @matmul_integer(%arg0: tensor<2x2xui8>, %arg1: tensor<2x2xi8>) -> tensor<2x2xi32> {
+  %0 = "om.matmul_integer"(%arg0, %arg1) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (tensor<2x2xui8>, tensor<2x2xi8>) -> tensor<2x2xi32>
+  return %0 : tensor<2x2xi32>
+}
+
 // CHECK-LABEL: func.func @linear(
 // CHECK-NEXT: %0 = "om.linear"(%arg0, %arg1) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>
 func.func @linear(%arg0: tensor<2x3xf32>, %arg1: tensor<2x3xf32>) -> tensor<2x2xf32> {

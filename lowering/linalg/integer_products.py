@@ -1,0 +1,198 @@
+"""Products of 8-bit integers, summed in 32 bits: by bytes where the processor has that and the right operand is a weight, else by f32.
+
+f32 is exact: a sum of products of numbers up to 255 has 24 bits while it has 256 terms, so the product is cut into parts of as many steps.
+"""
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import arith
+
+from ...dialect import dtypes
+from ...dialect.ops.linear_algebra import MatmulInteger
+from ...dialect.shapes import TensorType
+from ..kernels.byte_matmul import WORD
+from ..kernels.pack import panel_width
+from ..targets import host
+from .builder import PARALLEL, REDUCTION
+from .linear_algebra import as_matrix, multiply
+from .reduction import converted
+from .registry import lowers, TensorValue
+from .scalar import cast, Scalar
+
+TERMS = 256  # 256 * 255 * 255 < 2**24
+PARTS = 32  # f32 products of one integer product at most
+HALF = 128
+
+
+@lowers(MatmulInteger)
+def matmul_integer(build, op):
+    x, y = as_matrix(build, op.x, left=True), as_matrix(build, op.y, left=False)
+    batch = op.result.shape[:op.result.rank - (op.x.rank > 1) - (op.y.rank > 1)]
+    type = TensorType(batch + (x.shape[-2], y.shape[-1]), dtypes.int32)
+    product = _by_bytes if _has_bytes(x, y) else _by_f32
+    return build.reshape(product(build, x, y, op.x_zero_point, op.y_zero_point, type), type, op.result)
+
+
+def _has_bytes(x: TensorValue, weight: TensorValue) -> bool:
+    known = all(isinstance(s, int) and s > 0 for s in (*weight.shape, x.shape[-1]))
+    return host().byte_products and weight.constant and weight.rank == 2 and known
+
+
+# By f32.
+def _by_f32(build, x, y, x_zero, y_zero, type: TensorType) -> ir.Value:
+    steps = y.shape[-2]
+    exact = isinstance(steps, int) and steps <= TERMS * PARTS
+    dtype = dtypes.float32 if exact else dtypes.int32
+    lengths = [min(TERMS, steps - first) for first in range(0, max(steps, 1), TERMS)] if exact else [steps]
+    with _place_of(y, y_zero):
+        y = _centered(build, y, y_zero, dtype)
+        rights = [_steps(build, y, y.rank - 2, TERMS * i, length) for i, length in enumerate(lengths)]
+    x, total = _centered(build, x, x_zero, dtype), None
+    for i, right in enumerate(rights):
+        left, wide = _steps(build, x, x.rank - 1, TERMS * i, lengths[i]), type.with_dtype(dtype)
+        part = converted(build, TensorValue(multiply(build, left, right, wide), wide), dtypes.int32)
+        total = part if total is None else TensorValue(build.elementwise([total, part], type, Scalar(build, dtypes.int32).add), type)
+    return total.value
+
+
+def _place_of(y: TensorValue, zero: TensorValue | None) -> ir.InsertionPoint:
+    """Where a right operand is made ready: that of a loop outside of it, behind the definitions."""
+    values = [v.value for v in (y, zero) if v is not None]
+    blocks = [v.owner if isinstance(v.owner, ir.Block) else v.owner.operation.block for v in values]
+    if not all(v is None or v.constant for v in (y, zero)) or any(block != blocks[0] for block in blocks):
+        return ir.InsertionPoint.current
+    operations = [v.owner.operation for v in values if not isinstance(v.owner, ir.Block)]
+    last = functools.reduce(lambda a, b: b if a.is_before_in_block(b) else a, operations) if operations else None
+    return ir.InsertionPoint.at_block_begin(blocks[0]) if last is None else ir.InsertionPoint.after(last)
+
+
+def _centered(build, x: TensorValue, zero: TensorValue | None, dtype) -> TensorValue:
+    """x - zero as `dtype`."""
+    type, scalar = x.type.with_dtype(dtype), Scalar(build, dtype)
+    constant = x.constant and (zero is None or zero.constant)
+    if zero is None:
+        return TensorValue(converted(build, x, dtype).value, type, constant)
+    body = lambda a, z: scalar.subtract(cast(build, a, x.dtype, dtype), cast(build, z, zero.dtype, dtype))
+    return TensorValue(build.elementwise([x, zero], type, body), type, constant)
+
+
+def _steps(build, x: TensorValue, axis: int, first: int, count: int) -> TensorValue:
+    if count == x.shape[axis]:
+        return x
+    type = x.type.with_shape(count if a == axis else size for a, size in enumerate(x.shape))
+    starts = [first if a == axis else 0 for a in range(x.rank)]
+    return TensorValue(build.extract_slice(x, starts, type, [1] * x.rank), type, x.constant)
+
+
+# By bytes: unsigned ones times signed ones. An operand of the other kind is moved by 128, as is its zero point.
+def _by_bytes(build, x, y, x_zero, y_zero, type: TensorType) -> ir.Value:
+    k, n = y.shape
+    x_point, y_point = _Point(build, x_zero, HALF * (x.dtype == dtypes.int8)), _Point(build, y_zero, -HALF * (y.dtype == dtypes.uint8))
+    x = _whole_words(build, _moved(build, x, dtypes.uint8))
+    y = _moved(build, y, dtypes.int8)
+    sums = None if x_point.number == 0 else _sums(build, y, 0)
+    y = _whole_words(build, y)
+    words = _words(build, y)
+    bits = TensorValue(_product(build, x, y, words, type.with_dtype(dtypes.float32)), type.with_dtype(dtypes.float32))
+    rows = None if y_point.number == 0 else _sums(build, x, x.rank - 1)
+    used = [v for v in (bits, sums, rows, x_point.tensor, y_point.tensor) if v is not None]
+    scalar = Scalar(build, dtypes.int32)
+
+    def corrected(*scalars):
+        """The plain product, less x_point * sums of columns, less y_point * (sums of rows - k * x_point)."""
+        given = dict(zip(map(id, used), scalars))
+        total = arith.BitcastOp(ir.IntegerType.get_signless(32), given[id(bits)]).result
+        if sums is not None:
+            total = scalar.subtract(total, scalar.multiply(x_point.scalar(given), given[id(sums)]))
+        if rows is not None:
+            row = given[id(rows)]
+            if x_point.number != 0:
+                row = scalar.subtract(row, scalar.multiply(x_point.scalar(given), scalar.const(k)))
+            total = scalar.subtract(total, scalar.multiply(y_point.scalar(given), row))
+        return total
+
+    return build.elementwise(used, type, corrected)
+
+
+class _Point:
+    """A zero point, moved: a number where it is written in the IR, else the tensor to read it from."""
+
+    def __init__(self, build, zero: TensorValue | None, offset: int):
+        self.build, self.offset, self.tensor, self.number = build, offset, zero, None
+        values = np.zeros(1, np.int32) if zero is None else zero.literal
+        if values is not None and values.size and (values == values.flat[0]).all():
+            self.tensor, self.number = None, int(values.flat[0]) + offset
+
+    def scalar(self, given: dict[int, ir.Value]) -> ir.Value:
+        constant = lambda number: self.build.constant(number, dtypes.int32)
+        if self.number is not None:
+            return constant(self.number)
+        return arith.AddIOp(cast(self.build, given[id(self.tensor)], self.tensor.dtype, dtypes.int32), constant(self.offset)).result
+
+
+def _moved(build, x: TensorValue, dtype) -> TensorValue:
+    """Bytes of the other kind: 128 more as u8, 128 less as i8."""
+    if x.dtype == dtype:
+        return x
+    type = x.type.with_dtype(dtype)
+    flip = lambda v: arith.XOrIOp(v, build.constant(-HALF, dtypes.int8)).result
+    return TensorValue(build.elementwise([x], type, flip), type, x.constant)
+
+
+def _whole_words(build, x: TensorValue) -> TensorValue:
+    """x with zeros behind its steps up to a multiple of 4; steps are the last axis of u8, the first of i8."""
+    axis = x.rank - 1 if x.dtype == dtypes.uint8 else 0
+    missing = -x.shape[axis] % WORD
+    if not missing:
+        return x
+    type = x.type.with_shape(size + missing if a == axis else size for a, size in enumerate(x.shape))
+    return TensorValue(build.pad(x, [0] * x.rank, type, build.constant(0, x.dtype)), type, x.constant)
+
+
+def _sums(build, x: TensorValue, axis: int) -> TensorValue:
+    """Sums along an axis in i32; of the last axis with size 1 in its place, of the first without it."""
+    keep, scalar = axis > 0, Scalar(build, dtypes.int32)
+    type = TensorType((*x.shape[:-1], 1) if keep else x.shape[1:], dtypes.int32)
+    body = lambda v, total: scalar.sum(total, cast(build, v, x.dtype, dtypes.int32))
+    return TensorValue(build.reduce(x, (axis,), keep, type, scalar.const(0), body), type, x.constant)
+
+
+def _words(build, weight: TensorValue) -> ir.Value:
+    """Signed bytes [k, n] in panels [n / width][k / 4][width] of words, zeros beyond the last column."""
+    k, n = weight.shape
+    width = panel_width(n, ir.F32Type.get())
+    i32 = ir.IntegerType.get_signless(32)
+
+    def element(panel, step, lane):
+        column = arith.AddIOp(arith.MulIOp(panel, build.const_index(width)).result, lane).result
+        inside = arith.CmpIOp(arith.CmpIPredicate.ult, column, build.const_index(n)).result
+        column = arith.MinUIOp(column, build.const_index(n - 1)).result
+        word = None
+        for place in range(WORD):
+            row = arith.AddIOp(arith.MulIOp(step, build.const_index(WORD)).result, build.const_index(place)).result
+            byte = arith.ExtUIOp(i32, build.read(weight, [row, column])).result
+            byte = arith.ShLIOp(byte, build.constant(8 * place, dtypes.int32)).result
+            word = byte if word is None else arith.OrIOp(word, byte).result
+        return arith.SelectOp(inside, word, build.constant(0, dtypes.int32)).result
+
+    return build.gather(TensorType((-(-n // width), k // WORD, width), dtypes.int32), element)
+
+
+def _product(build, x: TensorValue, y: TensorValue, words: ir.Value, result: TensorType) -> ir.Value:
+    """Bits of the i32 product of u8 x (..., m, k) and i8 y (k, n); what the kernel reads of y are its words."""
+    rank = result.rank
+    dims = [ir.AffineExpr.get_dim(i) for i in range(rank + 1)]
+    maps = [[*dims[:rank - 1], dims[rank]], [dims[rank], dims[rank - 1]], [ir.AffineExpr.get_constant(0)] * 3]
+    i32 = ir.IntegerType.get_signless(32)
+
+    def body(a, b, _, bits):
+        term = arith.MulIOp(arith.ExtUIOp(i32, a).result, arith.ExtSIOp(i32, b).result).result
+        return arith.BitcastOp(ir.F32Type.get(), arith.AddIOp(arith.BitcastOp(i32, bits).result, term).result).result
+
+    return build.generic(
+        [x.value, y.value, words], [ir.AffineMap.get(rank + 1, 0, m) for m in maps], result, body,
+        init=build.filled(result, build.constant(0, dtypes.float32)), output_map=ir.AffineMap.get(rank + 1, 0, dims[:rank]),
+        iterators=[PARALLEL] * rank + [REDUCTION], kernel={"name": "byte_matmul"})

@@ -1,0 +1,37 @@
+"""Products of dequantized tensors: by their integers where the processor multiplies bytes."""
+import numpy as np
+import pytest
+
+import onemlir as om
+from onemlir.lowering import targets
+from onemlir.lowering.compilation import lower
+
+from models import model, node, same_as_peer, value
+
+rng = np.random.default_rng(3)
+
+
+def two_layers():
+    """MatMul with a scale a column and zero points that are 0, and Gemm with one scale, of the same quantized rows."""
+    nodes = [
+        node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "d"),
+        node("DequantizeLinear", "w ws wz", "wd", axis=1), node("MatMul", "d wd", "y"),
+        node("DequantizeLinear", "v vs vz", "vd"), node("Gemm", "d vd b", "g", transB=1),
+    ]
+    constants = {
+        "s": np.float32(0.03).reshape(()), "z": np.uint8(120).reshape(()), "b": rng.standard_normal(65).astype(np.float32),
+        "w": rng.integers(-128, 128, (40, 65)).astype(np.int8), "ws": rng.uniform(0.01, 0.02, 65).astype(np.float32), "wz": np.zeros(65, np.int8),
+        "v": rng.integers(0, 256, (65, 40)).astype(np.uint8), "vs": np.float32(0.01).reshape(()), "vz": np.uint8(131).reshape(()),
+    }
+    return model(nodes, [value("x", ["rows", 40])], [value("y", ["rows", 65]), value("g", ["rows", 65])], constants)
+
+
+@pytest.mark.parametrize("target", [targets.AVX512, targets.AVX512_VNNI, targets.AVX2_VNNI], ids=lambda t: t.name)
+def test_which_processor_multiplies_integers(target):
+    with targets.lowering_for(target):
+        text = str(lower(om.from_onnx(two_layers()), until="linalg"))
+    assert text.count('"byte_matmul"') == (2 if target.byte_products else 0)
+
+
+def test_layers_agree_with_onnxruntime():
+    same_as_peer(two_layers(), {"x": rng.standard_normal((7, 40)).astype(np.float32) * 3}, rtol=1e-4, atol=1e-4)

@@ -43,7 +43,7 @@ def om_sink_transposes(module: ir.Module) -> None:
 
 @register_pass("om-multiply-quantized", builtin=True)
 def om_multiply_quantized(module: ir.Module) -> None:
-    """Multiply the integers of quantized tensors by those of weights, where the processor has products of bytes."""
+    """Multiply the integers of quantized tensors by those of weights and filters, where the processor has products of bytes."""
     from .om.quantized_products import multiply_quantized
 
     multiply_quantized(module)

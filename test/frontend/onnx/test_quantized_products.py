@@ -1,6 +1,7 @@
-"""Products of dequantized tensors: by their integers where the processor multiplies bytes."""
+"""Products and convolutions of dequantized tensors: by their integers where the processor multiplies bytes."""
 import numpy as np
 import pytest
+from onnx import TensorProto
 
 import onemlir as om
 from onemlir.lowering import targets
@@ -26,12 +27,33 @@ def two_layers():
     return model(nodes, [value("x", ["rows", 40])], [value("y", ["rows", 65]), value("g", ["rows", 65])], constants)
 
 
+def two_convolutions():
+    """One over windows with a side that is cut, a stride and a spacing, by a scale a filter; one of single places."""
+    nodes = [
+        node("DequantizeLinear", "q s z", "d"), node("DequantizeLinear", "w ws wz", "wd", axis=0), node("DequantizeLinear", "v vs", "vd"),
+        node("Conv", "d wd b", "y", pads=[1, 0, 2, 1], strides=[2, 1], dilations=[1, 2]), node("Conv", "d vd", "u"),
+    ]
+    constants = {
+        "s": np.float32(0.03).reshape(()), "z": np.uint8(120).reshape(()), "b": rng.standard_normal(5).astype(np.float32),
+        "w": rng.integers(-128, 128, (5, 16, 3, 2)).astype(np.int8), "ws": rng.uniform(0.01, 0.02, 5).astype(np.float32),
+        "wz": np.arange(5, dtype=np.int8), "v": rng.integers(0, 256, (9, 16, 1, 1)).astype(np.uint8), "vs": np.float32(0.01).reshape(()),
+    }
+    outputs = [value("y", ["n", 5, None, None]), value("u", ["n", 9, None, None])]
+    return model(nodes, [value("q", ["n", 16, "h", 8], TensorProto.UINT8)], outputs, constants)
+
+
+@pytest.mark.parametrize("make", [two_layers, two_convolutions])
 @pytest.mark.parametrize("target", [targets.AVX512, targets.AVX512_VNNI, targets.AVX2_VNNI], ids=lambda t: t.name)
-def test_which_processor_multiplies_integers(target):
+def test_which_processor_multiplies_integers(target, make):
     with targets.lowering_for(target):
-        text = str(lower(om.from_onnx(two_layers()), until="linalg"))
+        text = str(lower(om.from_onnx(make()), until="linalg"))
     assert text.count('"byte_matmul"') == (2 if target.byte_products else 0)
 
 
 def test_layers_agree_with_onnxruntime():
     same_as_peer(two_layers(), {"x": rng.standard_normal((7, 40)).astype(np.float32) * 3}, rtol=1e-4, atol=1e-4)
+
+
+def test_convolutions_agree_with_onnxruntime():
+    rows = rng.integers(0, 256, (2, 16, 7, 8)).astype(np.uint8)
+    same_as_peer(two_convolutions(), {"q": rows}, {"q": rows[:1, :, :4]}, rtol=1e-4, atol=1e-3)

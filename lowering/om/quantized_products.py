@@ -24,9 +24,10 @@ from ...dialect.ops.quantization import DequantizeLinear
 from ..targets import host
 from .patterns import apply_patterns, Rewriter
 
-
 FEWEST_CHANNELS = 16
 """Channels of a convolution whose windows are copied together: fewer are pieces too short to copy."""
+MOST_TERMS = (2**31 - 1) // 255**2
+"""Terms of a sum of products of differences of bytes that i32 holds whatever they are: an f32 sum would not wrap."""
 
 
 def multiply_quantized(module: ir.Module) -> bool:
@@ -92,8 +93,9 @@ class Factors:
         found = Factors(*_operands(left, rewriter), *_operands(right, rewriter))
         bytes_ = found.x.dtype in Byte and found.y.dtype in Byte and found.x_scale.dtype == found.y_scale.dtype == dtypes.float32
         known = found.x.rank > 1 and all(isinstance(s, int) and s > 0 for s in (*found.y.shape, found.x.shape[1 if found.y.rank > 2 else -1]))
+        terms = math.prod(s for axis, s in enumerate(found.y.shape) if axis != columns) if known else 0
         per_column = _is_one(found.y_scale) or (found.y_scale.rank == 1 and right.attributes["axis"] % found.y.rank == columns)
-        return found if bytes_ and known and _is_one(found.x_scale) and per_column else None
+        return found if bytes_ and known and terms <= MOST_TERMS and _is_one(found.x_scale) and per_column else None
 
     def product(self, rows: Node, columns: Node) -> Node:
         """rows @ columns as f32 numbers, scaled."""

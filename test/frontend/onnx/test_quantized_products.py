@@ -57,3 +57,13 @@ def test_layers_agree_with_onnxruntime():
 def test_convolutions_agree_with_onnxruntime():
     rows = rng.integers(0, 256, (2, 16, 7, 8)).astype(np.uint8)
     same_as_peer(two_convolutions(), {"q": rows}, {"q": rows[:1, :, :4]}, rtol=1e-4, atol=1e-3)
+
+
+def test_sums_that_32_bits_do_not_hold():
+    """f32 numbers do not wrap: such products stay products of f32."""
+    terms = 33100  # of 255 * 255
+    nodes = [node("DequantizeLinear", "q s", "d"), node("DequantizeLinear", "w s", "wd"), node("MatMul", "d wd", "y")]
+    constants = {"s": np.float32(0.5).reshape(()), "w": np.full((terms, 2), 255, np.uint8)}
+    whole = model(nodes, [value("q", [3, terms], TensorProto.UINT8)], [value("y", [3, 2])], constants)
+    found, = om.from_onnx(whole).session().run({"q": np.full((3, terms), 255, np.uint8)}).values()
+    np.testing.assert_allclose(found, np.full((3, 2), terms * 127.5**2), rtol=1e-5)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from mlir import ir
 
+from .buffers.sizes import number_of
 from .loops.structured import dimension, structured
 
 LABEL = "om.profile."
@@ -107,11 +108,8 @@ def _is_kernel(operation: ir.Operation) -> bool:
 
 def _step_count(loop: ir.Operation) -> int | None:
     """The steps of a loop of constant bounds."""
-    owners = [value.owner for value in list(loop.operands)[:3]]
-    if any(isinstance(owner, ir.Block) or owner.name != "arith.constant" for owner in owners):
-        return None
-    low, high, step = (ir.IntegerAttr(owner.attributes["value"]).value for owner in owners)
-    return max(0, -(-(high - low) // step))
+    low, high, step = map(number_of, list(loop.operands)[:3])
+    return None if None in (low, high, step) else max(0, -(-(high - low) // step))
 
 
 def _product(*numbers: int | None) -> int | None:

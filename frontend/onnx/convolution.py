@@ -6,7 +6,7 @@ import numpy as np
 from ...dialect import dtypes
 from ..ops.declared import declared as om
 from ..tensor import Tensor
-from .integer_products import centered, integer_conv
+from .integer_convolution import centered, integer_conv
 from .registry import reads
 from .windows import padded, Window, window_of
 

@@ -17,7 +17,8 @@ from mlir import ir
 from mlir.dialects import scf, tensor
 
 from ...dialect.analysis import ShapeAnalysis
-from ...dialect.build import mlir_type, OpView
+from ...dialect.build import declaration_of, mlir_type, OpView
+from ...dialect.declare import Op
 from ...dialect.graph import GraphBuilder, Node
 from ...dialect.ops import convolution, pooling
 from ...dialect.shapes import policy, TensorType
@@ -26,7 +27,7 @@ from .decompose import builder_for
 from .effects import functions
 from .samplewise import one_sample, OneSample
 
-CACHE = 4 << 20  # bytes of what a layer reads and writes that a core finds again in its share of the caches
+WINDOWS = (convolution.Conv, convolution.ConvTranspose, pooling.Pool)
 TYPICAL = 8  # samples of a symbolic batch, when it is decided what to split
 FEWEST = 3  # layers above the size of the cache
 FURTHER = 16  # ops after the last such layer among which the end is sought where least leaves the loop
@@ -42,14 +43,18 @@ class Member:
     sample: OneSample
 
 
-def split_batch(module: ir.Module, cache: int = CACHE) -> bool:
-    """Split in all functions where layers are larger than `cache` bytes; whether anything was."""
+def split_batch(module: ir.Module, cache: int) -> bool:
+    """Split in all functions where layers read and write more than `cache` bytes, which a core finds again in its share of the caches;
+    whether anything was."""
     return any([_split(function, cache) for function in functions(module) if _has_windows(function)])
 
 
 def _has_windows(function: ir.Operation) -> bool:
-    block = function.regions[0].blocks[0]
-    return any(op.operation.name.startswith(("om.conv", "om.max_pool", "om.avg_pool")) for op in block.operations)
+    return any(_is_window(declaration_of(op.operation)) for op in function.regions[0].blocks[0].operations)
+
+
+def _is_window(declaration: type[Op] | None) -> bool:
+    return declaration is not None and issubclass(declaration, WINDOWS)
 
 
 def _split(function: ir.Operation, cache: int) -> bool:
@@ -71,7 +76,7 @@ def _runs(block: ir.Block, found: dict) -> list[list[Member]]:
         member = None
         if operation in found:
             op, operands, attributes, results = found[operation]
-            begins = not inside and _is_window(op) and operands[0].rank > 2 and operands[0].shape[0] != 1
+            begins = not inside and _is_window(op.declaration) and operands[0].rank > 2 and operands[0].shape[0] != 1
             if begins:
                 count = operands[0].shape[0]
             if begins or any(value in inside for value in op.operands if value is not None):
@@ -104,13 +109,9 @@ def _heavy_part(run: list[Member], cache: int) -> list[Member]:
     part = run[heavy[0]:]
     last = heavy[-1] - heavy[0]
     end = min(range(last, min(last + FURTHER, len(part))), key=lambda end: _leaving(part[:end + 1]))
-    while end + 1 < len(part) and not _is_window(part[end + 1].op) and _leaving(part[:end + 2]) <= _leaving(part[:end + 1]):
+    while end + 1 < len(part) and not _is_window(part[end + 1].op.declaration) and _leaving(part[:end + 2]) <= _leaving(part[:end + 1]):
         end += 1  # what is fused with the last layer
     return part[:end + 1]
-
-
-def _is_window(op: OpView) -> bool:
-    return issubclass(op.declaration, (convolution.Conv, convolution.ConvTranspose, pooling.Pool))
 
 
 def _bytes(member: Member) -> float:

@@ -1,9 +1,11 @@
 """The thread pool as MLIR text.
 
-The state is an array of i32 words on a page of its own, which reads as zero in a forked child (the child starts its own workers). A
+The state is an array of i32 words on pages of its own, which read as zero in a forked child (the child starts its own workers). A
 caller takes the lock; where it is taken (a nested call, another thread's call) it runs its steps itself. It publishes a job by a new
 `SEQUENCE` number and opens the door: `DOOR` holds OPEN plus the number of workers inside. Workers enter by compare-and-exchange, so none
-can enter a job that is over, and take a chunk from the counter `NEXT`. At the end the caller closes the door and waits for it to be 0.
+can enter a job that is over. Each thread has a range of the job's chunks, the same share of every job, so that what a thread wrote in one
+job it reads from its own cache in the next; a thread whose range is empty takes chunks from the ends of others'. At the end the caller
+closes the door and waits for it to be 0.
 Waiting is a bounded spin, then sleep on a futex. What a worker does is in `worker`, what differs between systems in `system`. A library
 that is unloaded ends its workers first (`onemlir_pool_destroy`).
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 import platform
 import sys
 
+from .ranges import RANGES
 from .system import system_text
 from .worker import SPINS, worker_text
 
@@ -30,11 +33,12 @@ func.func private @pthread_create(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) ->
 func.func private @pthread_join({thread}, !llvm.ptr) -> i32
 func.func private @getpid() -> i32
 
-// Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 4 workers shall end, 5 process, 16 door, 17 caller sleeps, 18 limit (workers that may
-// enter), 19 the caller's processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 24 next, 64 and on the workers' threads.
+// Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 4 workers shall end, 5 process, 6 workers that have a number, 16 door, 17 caller sleeps,
+// 18 limit (workers that may enter), 19 the caller's processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 20 ranges, 64 and on
+// the workers' threads, 512 and on the ranges, each on a line of 64 bytes: the first chunk in the lower half, the end in the upper one.
 func.func @onemlir_pool_create() -> !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
-  %size = llvm.mlir.constant(4096 : i64) : i64
+  %size = llvm.mlir.constant({size} : i64) : i64
   %access = llvm.mlir.constant(3 : i32) : i32
   %flags = llvm.mlir.constant({anonymous} : i32) : i32
   %file = llvm.mlir.constant(-1 : i32) : i32
@@ -143,12 +147,15 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   %context_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i64
   %count_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i64
   %chunk_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i64
-  %next_at = llvm.getelementptr %state[24] : (!llvm.ptr) -> !llvm.ptr, i64
+  %ranges_at = llvm.getelementptr %state[20] : (!llvm.ptr) -> !llvm.ptr, i64
   llvm.store %body, %body_at : !llvm.ptr, !llvm.ptr
   llvm.store %context, %context_at : !llvm.ptr, !llvm.ptr
   llvm.store %count, %count_at : i64, !llvm.ptr
   llvm.store %chunk, %chunk_at : i64, !llvm.ptr
-  llvm.store %zero64, %next_at : i64, !llvm.ptr
+  %ranges = arith.addi %wanted64, %one64 : i64
+  llvm.store %ranges, %ranges_at : i64, !llvm.ptr
+  %number = arith.ceildivsi %count, %chunk : i64
+  func.call @om_pool_share(%state, %number, %ranges) : (!llvm.ptr, i64, i64) -> ()
   %cpu_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i32
   %cpu = func.call @om_pool_cpu() : () -> i32
   llvm.store %cpu, %cpu_at atomic monotonic {{alignment = 4 : i64}} : i32, !llvm.ptr
@@ -161,7 +168,7 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
     func.call @om_pool_wake(%sequence_at) : (!llvm.ptr) -> ()
   }}
   scf.while : () -> () {{
-    %some = func.call @om_pool_take(%state) : (!llvm.ptr) -> i1
+    %some = func.call @om_pool_take(%state, %zero64) : (!llvm.ptr, i64) -> i1
     scf.condition(%some)
   }} do {{
     scf.yield
@@ -191,12 +198,12 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
 """
 
 # When the code is unloaded. A run that goes on (the process ends meanwhile) keeps the lock, and with it its workers. A child of fork has no
-# workers to wait for. The page stays, empty: a run of another thread may still read it.
+# workers to wait for. The pages stay, empty: a run of another thread may still read them.
 DESTROY = """
 func.func @onemlir_pool_destroy(%state: !llvm.ptr) {{
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
-  %size = llvm.mlir.constant(4096 : i64) : i64
+  %size = llvm.mlir.constant({size} : i64) : i64
   %unneeded = llvm.mlir.constant(4 : i32) : i32
   %process_at = llvm.getelementptr %state[5] : (!llvm.ptr) -> !llvm.ptr, i32
   %pair = llvm.cmpxchg %state, %zero, %one acq_rel monotonic : !llvm.ptr, i32
@@ -232,13 +239,16 @@ func.func private @om_pool_join(%state: !llvm.ptr) {{
     %thread = llvm.load %at : !llvm.ptr -> {thread}
     %r = func.call @pthread_join(%thread, %null) : ({thread}, !llvm.ptr) -> i32
   }}
+  %numbered_at = llvm.getelementptr %state[6] : (!llvm.ptr) -> !llvm.ptr, i32
+  llvm.store %zero, %numbered_at : i32, !llvm.ptr
   llvm.store %zero, %workers_at : i32, !llvm.ptr
   llvm.store %zero, %stop_at : i32, !llvm.ptr
   return
 }}
 """
 
-MOST_WORKERS = 448  # whose threads the page has room for
+MOST_WORKERS = 448  # whose threads the first page has room for
+SIZE = 4096 + 64 * (MOST_WORKERS + 1)
 EXPORTED = ("onemlir_pool_create", "onemlir_parallel_for", "onemlir_pool_destroy")
 
 
@@ -247,7 +257,7 @@ def pool_source(machine: str = "", system: str = "") -> str:
     machine = (machine or platform.machine()).lower().replace("arm64", "aarch64").replace("amd64", "x86_64")
     system = system or sys.platform
     own, names = system_text(machine, system)
-    return (POOL + DESTROY).format(spins=SPINS, most=MOST_WORKERS, **names) + worker_text(pause=PAUSE[machine], **names) + own
+    return (POOL + RANGES + DESTROY).format(spins=SPINS, most=MOST_WORKERS, size=SIZE, **names) + worker_text(pause=PAUSE[machine], **names) + own
 
 
 def pool_module(context, machine: str = "", system: str = ""):

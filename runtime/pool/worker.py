@@ -31,27 +31,6 @@ func.func private @om_pool_spin(%word: !llvm.ptr, %value: i32, %equal: i1, %spin
   return
 }}
 
-// Take a chunk and run it; false where none is left.
-func.func private @om_pool_take(%state: !llvm.ptr) -> i1 {{
-  %body_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i64
-  %context_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i64
-  %count_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i64
-  %chunk_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i64
-  %next_at = llvm.getelementptr %state[24] : (!llvm.ptr) -> !llvm.ptr, i64
-  %body = llvm.load %body_at : !llvm.ptr -> !llvm.ptr
-  %context = llvm.load %context_at : !llvm.ptr -> !llvm.ptr
-  %count = llvm.load %count_at : !llvm.ptr -> i64
-  %chunk = llvm.load %chunk_at : !llvm.ptr -> i64
-  %begin = llvm.atomicrmw add %next_at, %chunk acq_rel : !llvm.ptr, i64
-  %some = arith.cmpi slt, %begin, %count : i64
-  scf.if %some {{
-    %stop = arith.addi %begin, %chunk : i64
-    %end = arith.minsi %stop, %count : i64
-    llvm.call %body(%context, %begin, %end) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
-  }}
-  return %some : i1
-}}
-
 // Wait for the job after number `last`: spin, then sleep.
 func.func private @om_pool_next(%state: !llvm.ptr, %last: i32, %spins: i32) {{
   %one = llvm.mlir.constant(1 : i32) : i32
@@ -123,12 +102,12 @@ func.func private @om_pool_leave(%state: !llvm.ptr) {{
 }}
 
 // Chunks of a job until none is left.
-func.func private @om_pool_work(%state: !llvm.ptr) {{
+func.func private @om_pool_work(%state: !llvm.ptr, %own: i64) {{
   scf.while : () -> () {{
     func.call @om_pool_account() : () -> ()
     %in = func.call @om_pool_enter(%state) : (!llvm.ptr) -> i1
     %took = scf.if %in -> i1 {{
-      %some = func.call @om_pool_take(%state) : (!llvm.ptr) -> i1
+      %some = func.call @om_pool_take(%state, %own) : (!llvm.ptr, i64) -> i1
       func.call @om_pool_leave(%state) : (!llvm.ptr) -> ()
       scf.yield %some : i1
     }} else {{
@@ -148,6 +127,11 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
   %stop_at = llvm.getelementptr %state[4] : (!llvm.ptr) -> !llvm.ptr, i32
   %cpu_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i32
+  %numbered_at = llvm.getelementptr %state[6] : (!llvm.ptr) -> !llvm.ptr, i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %before = llvm.atomicrmw add %numbered_at, %one seq_cst : !llvm.ptr, i32
+  %number = arith.addi %before, %one : i32
+  %own = arith.extui %number : i32 to i64
   func.call @om_pool_slice() : () -> ()
   %spins = llvm.mlir.constant({spins} : i32) : i32
   %ended:2 = scf.while (%last = %zero, %patience = %spins) : (i32, i32) -> (i32, i32) {{
@@ -156,7 +140,7 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
     %cpu = llvm.load %cpu_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %apart = func.call @om_pool_move(%cpu) : (i32) -> i1
     scf.if %apart {{
-      func.call @om_pool_work(%state) : (!llvm.ptr) -> ()
+      func.call @om_pool_work(%state, %own) : (!llvm.ptr, i64) -> ()
     }}
     %next_patience = arith.select %apart, %spins, %zero : i32
     %stop = llvm.load %stop_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32

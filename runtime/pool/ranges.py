@@ -66,13 +66,18 @@ func.func private @om_pool_cut(%at: !llvm.ptr, %front: i1) -> i64 {{
   return %cut#2 : i64
 }}
 
-// Take a chunk for thread `own` and run it; false where none is left.
+// Take a chunk for thread `own` (0 is the caller, the first range is its own) and run it; false where none is left.
 func.func private @om_pool_take(%state: !llvm.ptr, %own: i64) -> i1 {{
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %ranges_at = llvm.getelementptr %state[20] : (!llvm.ptr) -> !llvm.ptr, i64
   %ranges = llvm.load %ranges_at : !llvm.ptr -> i64
-  %home = arith.remui %own, %ranges : i64
+  %of_workers = arith.subi %ranges, %one : i64
+  %before = arith.subi %own, %one : i64
+  %turn = arith.remui %before, %of_workers : i64
+  %worker = arith.addi %turn, %one : i64
+  %caller = arith.cmpi eq, %own, %zero : i64
+  %home = arith.select %caller, %zero, %worker : i64
   %minus = llvm.mlir.constant(-1 : i64) : i64
   %found:2 = scf.while (%i = %zero, %chunk = %minus) : (i64, i64) -> (i64, i64) {{
     %more = arith.cmpi ult, %i, %ranges : i64
@@ -94,6 +99,27 @@ func.func private @om_pool_take(%state: !llvm.ptr, %own: i64) -> i1 {{
     func.call @om_pool_chunk(%state, %found#1) : (!llvm.ptr, i64) -> ()
   }}
   return %some : i1
+}}
+
+// Whether a chunk of the job is left.
+func.func private @om_pool_left(%state: !llvm.ptr) -> i1 {{
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %half = llvm.mlir.constant(32 : i64) : i64
+  %mask = llvm.mlir.constant(4294967295 : i64) : i64
+  %no = llvm.mlir.constant(false) : i1
+  %ranges_at = llvm.getelementptr %state[20] : (!llvm.ptr) -> !llvm.ptr, i64
+  %ranges = llvm.load %ranges_at : !llvm.ptr -> i64
+  %left = scf.for %i = %zero to %ranges step %one iter_args(%before = %no) -> (i1) : i64 {{
+    %at = func.call @om_pool_range(%state, %i) : (!llvm.ptr, i64) -> !llvm.ptr
+    %range = llvm.load %at atomic monotonic {{alignment = 8 : i64}} : !llvm.ptr -> i64
+    %begin = arith.andi %range, %mask : i64
+    %end = arith.shrui %range, %half : i64
+    %some = arith.cmpi ult, %begin, %end : i64
+    %either = arith.ori %before, %some : i1
+    scf.yield %either : i1
+  }}
+  return %left : i1
 }}
 
 func.func private @om_pool_chunk(%state: !llvm.ptr, %i: i64) {{

@@ -15,6 +15,7 @@ import platform
 import sys
 
 from .ranges import RANGES
+from .spares import spares_text
 from .system import system_text
 from .worker import SPINS, worker_text
 
@@ -33,8 +34,9 @@ func.func private @pthread_create(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) ->
 func.func private @pthread_join({thread}, !llvm.ptr) -> i32
 func.func private @getpid() -> i32
 
-// Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 4 workers shall end, 5 process, 6 workers that have a number, 16 door, 17 caller sleeps,
-// 18 limit (workers that may enter), 19 the caller's processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 20 ranges, 64 and on
+// Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 4 workers shall end, 5 process, 6 workers that have a number, 7 spare workers, 8 those
+// called, 9 chunks of the caller's since a worker was missing, 10 workers have no processor, 16 door, 17 caller sleeps, 18 limit (workers that
+// may enter), 19 the caller's processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 20 ranges, 64 and on
 // the workers' threads, 512 and on the ranges, each on a line of 64 bytes: the first chunk in the lower half, the end in the upper one.
 func.func @onemlir_pool_create() -> !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
@@ -162,6 +164,14 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   llvm.store %wanted, %limit_at atomic release {{alignment = 4 : i64}} : i32, !llvm.ptr
   llvm.store %open, %door_at atomic seq_cst {{alignment = 4 : i64}} : i32, !llvm.ptr
   %old = llvm.atomicrmw add %sequence_at, %one seq_cst : !llvm.ptr, i32
+  %spares_at = llvm.getelementptr %state[7] : (!llvm.ptr) -> !llvm.ptr, i32
+  %started = llvm.load %workers_at : !llvm.ptr -> i32
+  %spares = llvm.load %spares_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
+  %active = arith.subi %started, %spares : i32
+  %missing = arith.subi %wanted, %active : i32
+  scf.for %i = %zero to %missing step %one : i32 {{
+    %called = func.call @om_pool_call(%state) : (!llvm.ptr) -> i1
+  }}
   %sleepers = llvm.load %sleepers_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
   %asleep = arith.cmpi ne, %sleepers, %zero : i32
   scf.if %asleep {{
@@ -169,6 +179,9 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   }}
   scf.while : () -> () {{
     %some = func.call @om_pool_take(%state, %zero64) : (!llvm.ptr, i64) -> i1
+    scf.if %some {{
+      func.call @om_pool_watch(%state, %wanted) : (!llvm.ptr, i32) -> ()
+    }}
     scf.condition(%some)
   }} do {{
     scf.yield
@@ -235,6 +248,9 @@ func.func private @om_pool_join(%state: !llvm.ptr) {{
   %old = llvm.atomicrmw add %sequence_at, %one seq_cst : !llvm.ptr, i32
   func.call @om_pool_wake(%sequence_at) : (!llvm.ptr) -> ()
   scf.for %i = %zero to %workers step %one : i32 {{
+    %called = func.call @om_pool_call(%state) : (!llvm.ptr) -> i1
+  }}
+  scf.for %i = %zero to %workers step %one : i32 {{
     %at = llvm.getelementptr %threads_at[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i64
     %thread = llvm.load %at : !llvm.ptr -> {thread}
     %r = func.call @pthread_join(%thread, %null) : ({thread}, !llvm.ptr) -> i32
@@ -257,7 +273,7 @@ def pool_source(machine: str = "", system: str = "") -> str:
     machine = (machine or platform.machine()).lower().replace("arm64", "aarch64").replace("amd64", "x86_64")
     system = system or sys.platform
     own, names = system_text(machine, system)
-    return (POOL + RANGES + DESTROY).format(spins=SPINS, most=MOST_WORKERS, size=SIZE, **names) + worker_text(pause=PAUSE[machine], **names) + own
+    return (POOL + RANGES + DESTROY).format(spins=SPINS, most=MOST_WORKERS, size=SIZE, **names) + spares_text(MOST_WORKERS) + worker_text(pause=PAUSE[machine], **names) + own
 
 
 def pool_module(context, machine: str = "", system: str = ""):

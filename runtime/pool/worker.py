@@ -52,8 +52,8 @@ func.func private @om_pool_next(%state: !llvm.ptr, %last: i32, %spins: i32) {{
   return
 }}
 
-// Enter if the door is open and there is room.
-func.func private @om_pool_enter(%state: !llvm.ptr) -> i1 {{
+// Enter if the door is open and there is room; the second result tells that there was none.
+func.func private @om_pool_enter(%state: !llvm.ptr) -> (i1, i1) {{
   %one = llvm.mlir.constant(1 : i32) : i32
   %true = llvm.mlir.constant(true) : i1
   %no = llvm.mlir.constant(false) : i1
@@ -79,7 +79,10 @@ func.func private @om_pool_enter(%state: !llvm.ptr) -> i1 {{
     %success = llvm.extractvalue %pair[1] : !llvm.struct<(i32, i1)>
     scf.yield %value, %success : i32, i1
   }}
-  return %tried#1 : i1
+  %is_open = arith.cmpi uge, %tried#0, %open : i32
+  %out = arith.xori %tried#1, %true : i1
+  %full = arith.andi %is_open, %out : i1
+  return %tried#1, %full : i1, i1
 }}
 
 // Leave; the last one wakes a caller that sleeps.
@@ -101,23 +104,24 @@ func.func private @om_pool_leave(%state: !llvm.ptr) {{
   return
 }}
 
-// Chunks of a job until none is left.
-func.func private @om_pool_work(%state: !llvm.ptr, %own: i64) {{
-  scf.while : () -> () {{
+// Chunks of a job until none is left; true where there was no room.
+func.func private @om_pool_work(%state: !llvm.ptr, %own: i64) -> i1 {{
+  %done = scf.while : () -> i1 {{
     func.call @om_pool_account() : () -> ()
-    %in = func.call @om_pool_enter(%state) : (!llvm.ptr) -> i1
-    %took = scf.if %in -> i1 {{
+    %in:2 = func.call @om_pool_enter(%state) : (!llvm.ptr) -> (i1, i1)
+    %took = scf.if %in#0 -> i1 {{
       %some = func.call @om_pool_take(%state, %own) : (!llvm.ptr, i64) -> i1
       func.call @om_pool_leave(%state) : (!llvm.ptr) -> ()
       scf.yield %some : i1
     }} else {{
-      scf.yield %in : i1
+      scf.yield %in#0 : i1
     }}
-    scf.condition(%took)
+    scf.condition(%took) %in#1 : i1
   }} do {{
+  ^bb0(%full: i1):
     scf.yield
   }}
-  return
+  return %done : i1
 }}
 
 // A worker that may run on the caller's processor alone leaves the job to the caller, and does not spin.
@@ -132,6 +136,7 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   %before = llvm.atomicrmw add %numbered_at, %one seq_cst : !llvm.ptr, i32
   %number = arith.addi %before, %one : i32
   %own = arith.extui %number : i32 to i64
+  %alone_at = llvm.getelementptr %state[10] : (!llvm.ptr) -> !llvm.ptr, i32
   func.call @om_pool_slice() : () -> ()
   %spins = llvm.mlir.constant({spins} : i32) : i32
   %ended:2 = scf.while (%last = %zero, %patience = %spins) : (i32, i32) -> (i32, i32) {{
@@ -139,13 +144,26 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
     %sequence = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %cpu = llvm.load %cpu_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %apart = func.call @om_pool_move(%cpu) : (i32) -> i1
-    scf.if %apart {{
-      func.call @om_pool_work(%state, %own) : (!llvm.ptr, i64) -> ()
+    %full = scf.if %apart -> i1 {{
+      %left = func.call @om_pool_work(%state, %own) : (!llvm.ptr, i64) -> i1
+      scf.yield %left : i1
+    }} else {{
+      scf.yield %apart : i1
+    }}
+    %alone = arith.select %apart, %zero, %one : i32
+    llvm.store %alone, %alone_at atomic monotonic {{alignment = 4 : i64}} : i32, !llvm.ptr
+    %known = scf.if %full -> i32 {{
+      func.call @om_pool_rest(%state) : (!llvm.ptr) -> ()
+      %now = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
+      %earlier = arith.subi %now, %one : i32
+      scf.yield %earlier : i32
+    }} else {{
+      scf.yield %sequence : i32
     }}
     %next_patience = arith.select %apart, %spins, %zero : i32
     %stop = llvm.load %stop_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %stay = arith.cmpi eq, %stop, %zero : i32
-    scf.condition(%stay) %sequence, %next_patience : i32, i32
+    scf.condition(%stay) %known, %next_patience : i32, i32
   }} do {{
   ^bb0(%sequence: i32, %patience: i32):
     scf.yield %sequence, %patience : i32, i32

@@ -1,5 +1,7 @@
 """Parallel loops on the pool, and many callers at once."""
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 from onemlir.dialect.symbolic import Dim
 from onemlir.runtime import Spec
 from onemlir.runtime.forking import whole_in_child
+from onemlir.runtime.pool.spares import SPARES
 
 F32 = np.float32
 N = Dim.symbol("n")
@@ -71,6 +74,22 @@ def test_eight_callers_at_once(sessions):
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the state of threads is read from Linux's /proc")
+def test_where_others_take_the_processors_spare_workers_stand_in(sessions):
+    """Never more threads than the job wants and its spare ones, and the same bits."""
+    x = inputs(20011)
+    wanted = sessions[1](x).tobytes()
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * len(os.sched_getaffinity(0)))]
+    try:
+        before = len(os.listdir("/proc/self/task"))
+        assert all(sessions[threads](x).tobytes() == wanted for threads in (2, 2, 5, 2, 5) for _ in range(20))
+        assert len(os.listdir("/proc/self/task")) <= before + 4 + SPARES
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert all(sessions[threads](x).tobytes() == wanted for threads in (5, 2) for _ in range(20))
+
+
 def test_idle_workers_sleep(sessions):
     x = inputs(20000)
     for _ in range(20):

@@ -4,10 +4,14 @@
 
 f16 and bf16 are extended to f32 and the result is rounded. Operations with an instruction of their own (`math.sqrt`,
 `math.floor`, `math.fma`, ...), tensors and other float types stay as they are. Fused multiply-add is taken for granted.
+1 / (e**x + 1) is expanded as a whole (`sigmoid`), which takes fewer operations than its parts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from mlir.dialects import arith
 from mlir.ir import (
     Block,
     DenseElementsAttr,
@@ -33,15 +37,9 @@ ULP = {name: expansion.ulp for name, expansion in sorted(EXPANSIONS.items())}
 
 def expand_math(module: Module | Operation) -> None:
     """Replaces every such operation inside `module` in place; locations are kept."""
-    found: list[Operation] = []
-
-    def collect(op: Operation) -> WalkResult:
-        if op.name in EXPANSIONS or op.name in SPECIAL:
-            found.append(op)
-        return WalkResult.ADVANCE
-
-    module.operation.walk(collect)
-    for op in found:
+    for op in _found(module, {"arith.divf"}):
+        _expand_sigmoid(op)
+    for op in _found(module, EXPANSIONS.keys() | SPECIAL.keys()):
         with InsertionPoint(op), op.location:
             results = _expanded(op)
         if results is None:
@@ -49,6 +47,42 @@ def expand_math(module: Module | Operation) -> None:
         for old, new in zip(op.results, results):
             old.replace_all_uses_with(new)
         op.operation.erase()
+
+
+def _found(module: Module | Operation, names: Collection[str]) -> list[Operation]:
+    found: list[Operation] = []
+
+    def collect(op: Operation) -> WalkResult:
+        if op.name in names:
+            found.append(op)
+        return WalkResult.ADVANCE
+
+    module.operation.walk(collect)
+    return found
+
+
+def _expand_sigmoid(division: Operation) -> None:
+    """Replace 1 / (e**x + 1), and remove what nobody else uses of it."""
+    added = _owner(division.operands[1], "arith.addf")
+    if constant_value(division.operands[0]) != 1 or added is None or not exponential.sigmoid.supports(division.results[0].type):
+        return
+    for number, constant in ((0, 1), (1, 0)):
+        exp = _owner(added.operands[number], "math.exp")
+        if exp is None or constant_value(added.operands[constant]) != 1:
+            continue
+        with InsertionPoint(division), division.location:
+            opposite = _owner(exp.operands[0], "arith.negf")
+            x = arith.negf(exp.operands[0]) if opposite is None else opposite.operands[0]
+            division.results[0].replace_all_uses_with(exponential.sigmoid(x))
+        for op in (division, added, exp, opposite):
+            if op is not None and not list(op.results[0].uses):
+                op.erase()
+        return
+
+
+def _owner(value: Value, name: str) -> Operation | None:
+    """The operation of that name that makes the value."""
+    return None if isinstance(value.owner, Block) or value.owner.name != name else value.owner.operation
 
 
 def _expanded(op: Operation) -> list[Value] | None:

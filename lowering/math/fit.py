@@ -115,7 +115,7 @@ _pow = (
 )
 _cos = (lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, lambda z: z * z / mp.cos(mp.sqrt(z)))
 _erf = (lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1, lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)))
-_tail = (lambda x: mp.log(mp.erfc(x)), lambda x: mp.erfc(x) / mp.erf(x))
+_eighth = (lambda x: mp.root(mp.erfc(x), 8), lambda x: 8 * mp.root(mp.erfc(x), 8) ** 7 / mp.erf(x))
 _erfcx = (_erfcx_scaled, lambda t: 1 / _erfcx_scaled(t))
 
 FITS = [
@@ -139,9 +139,9 @@ FITS = [
     Fit("SINH", 32, 3, *_odd(mp.sinh), 0, 1),
     Fit("SINH", 64, 6, *_odd(mp.sinh), 0, 1),
     Fit("TANH", 32, 4, *_odd(mp.tanh), 0, 0.36),
-    Fit("ERF", 32, 6, *_erf, 0, 1),
+    Fit("ERF", 32, 7, *_erf, 0, 1.25**2),
     Fit("ERF", 64, 11, *_erf, 0, 1),
-    Fit("ERF_TAIL", 32, 6, *_tail, 0.99, 4),
+    Fit("ERFC_ROOT", 32, 6, *_eighth, 1.249, 4),
     Fit("ERFCX", 64, 21, *_erfcx, _t(0.49), _t(28)),
 ]
 

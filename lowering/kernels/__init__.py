@@ -22,7 +22,7 @@ register tile. Operands are ranked memrefs with identity layout; sizes are read 
 
     shape = replace(shape, layout_in="nhwc", layout_out="nhwc")     # what the kernels are fastest at
     shape = replace(shape, winograd=winograd_size(shape, images))   # Winograd's method where it pays: error up to 1e-5
-    scratch_shape(shape, images)                                    # None, or the f32 buffer to give: emit_conv(…, scratch=buffer)
+    scratch_shape(shape, images, shape.output_size())               # None, or the f32 buffer to give: emit_conv(…, scratch=buffer)
 
 Rules for callers:
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ..targets import Target, host
 from . import build as b
-from .conv_winograd import winograd_filter_shape, winograd_plan, winograd_windows_shape
+from .conv_winograd import winograd_filter_shape, winograd_windows_shape
 from .pack import accumulator_type, packed_shape, panel_width
 from .shapes import ConvShape
 
@@ -76,12 +76,13 @@ def packed_filter_shape(shape: ConvShape, element, target: Target | None = None)
     return (shape.groups, -(-shape.per_group // width), channels // inner, *shape.kernel, inner, width)
 
 
-def scratch_shape(shape: ConvShape, images, target: Target | None = None) -> tuple | None:
-    """The sizes of the f32 scratch buffer that `emit_conv` needs for so many images, or None."""
+def scratch_shape(shape: ConvShape, images, size: tuple, target: Target | None = None) -> tuple | None:
+    """The sizes of the f32 scratch buffer that `emit_conv` needs for so many images and an output of this height and width, or None.
+
+    These sizes may be symbolic.
+    """
     target = target or host()
-    if conv_strategy(shape, target) != "winograd":
-        return None
-    return winograd_windows_shape(shape, winograd_plan(shape, images if b.known(images) else None, target), images)
+    return winograd_windows_shape(shape, images, size, target) if conv_strategy(shape, target) == "winograd" else None
 
 
 @dataclass(frozen=True)

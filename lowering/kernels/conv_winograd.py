@@ -8,6 +8,7 @@ Less exact than the plain sum (about 1e-5 of the largest output for m = 4, 2e-6 
 caller has to ask for it.
 """
 
+import math
 from dataclasses import dataclass
 
 from mlir import ir
@@ -24,6 +25,8 @@ LARGEST_FILTER = 16 << 20
 """Bytes of the transformed filter, at most."""
 WINDOW_COST, TILE_COST = {2: 90, 4: 320}, {2: 70, 4: 200}
 """What the transforms take for one tile and channel, and one tile and filter, in multiply-adds of the same time."""
+ASSUMED = 16
+"""Height and width of an output, where they are known only at run time."""
 BYTE_COST = 6
 """Multiply-adds in the time in which a byte of a filter comes from beyond L2."""
 
@@ -34,15 +37,12 @@ class WinogradPlan:
     width: int
     size: int
     """m: height and width of a tile of the output."""
-    down: int
-    across: int
-    """Tiles of an image."""
     tiles: int
     """Tiles of a group."""
-    groups: int
-    """Groups of an image, or of all images if they are merged."""
+    heights: tuple[int, ...]
+    """Tiles that a product may take, falling: those of a whole group, and fewer for the last one where their number is known only at run time."""
     merged: bool
-    """Tiles are numbered through all images, whose number is known."""
+    """Tiles are numbered through all images, not through each."""
 
     @property
     def vectors(self) -> int:
@@ -54,30 +54,32 @@ class WinogradPlan:
 
 
 def winograd_plan(shape: ConvShape, images: int | None, target: Target) -> WinogradPlan:
-    down, across = _tiles(shape, shape.winograd)
-    total = down * across * (images or 1)
-    groups = max(1, -(-total // target.rows))
-    lanes = target.lanes(32)
-    return WinogradPlan(lanes, lanes * target.vectors, shape.winograd, down, across, -(-total // groups), groups, images is not None)
+    """`images` is None where known only at run time."""
+    lanes, tiles, heights, merged = target.lanes(32), target.rows, tile.heights_for(target.rows)[:3], True
+    if None not in shape.output_size():
+        total, merged = math.prod(_tiles(shape.output_size(), shape.winograd)) * (images or 1), images is not None
+        tiles = -(-total // max(1, -(-total // target.rows)))
+        heights = [tiles]
+    return WinogradPlan(lanes, lanes * target.vectors, shape.winograd, tiles, tuple(heights), merged)
 
 
-def _tiles(shape, size):
-    return tuple(-(-extent // size) for extent in shape.output_size())
+def _tiles(extents, size):
+    """Tiles of `size` along each of these extents, which may be symbolic."""
+    return tuple(-(-extent // size) for extent in extents)
 
 
 def winograd_size(shape: ConvShape, images: int | None, target: Target | None = None) -> int:
     """The size of tiles that is worth it for so many images: 2 or 4, or 0 where Winograd's method does not apply or does not pay."""
     target = target or host()
     fits = shape.kernel == (3, 3) and shape.strides == shape.dilations == (1, 1) and shape.groups == 1 and not shape.transposed
-    if not fits or None in (shape.height, shape.width) or min(shape.output_size()) < 1 or target.lanes(32) < 8:
+    height, width = (ASSUMED if extent is None else extent for extent in shape.output_size())
+    if not fits or min(height, width) < 1 or target.lanes(32) < 8:
         return 0
     if shape.channels < target.lanes(32) or shape.filters < target.lanes(32):
         return 0
-    height, width = shape.output_size()
     costs = {0: 0.85 * _cost(9, (images or 1) * height * width, shape, target)}
     for size in (4, 2):
-        down, across = _tiles(shape, size)
-        tiles = down * across * (images or 1)
+        tiles = math.prod(_tiles((height, width), size)) * (images or 1)
         if (size + 2) ** 2 * 4 * shape.channels * shape.filters <= LARGEST_FILTER:
             transforms = tiles * (shape.channels * WINDOW_COST[size] + shape.filters * TILE_COST[size])
             costs[size] = _cost((size + 2) ** 2, tiles, shape, target) + transforms
@@ -95,9 +97,11 @@ def winograd_filter_shape(shape, target) -> tuple:
     return (-(-shape.filters // width), (shape.winograd + 2) ** 2, shape.channels, width)
 
 
-def winograd_windows_shape(shape, plan, images) -> tuple:
-    """The scratch buffer that holds the transformed windows."""
-    return (plan.groups if plan.merged else images * plan.groups, plan.points, plan.tiles, shape.channels)
+def winograd_windows_shape(shape, images, size, target) -> tuple:
+    """The scratch buffer that holds the transformed windows; the number of images and the output's height and width may be symbolic."""
+    plan = winograd_plan(shape, images if b.known(images) else None, target)
+    groups = -(-math.prod(_tiles(size, plan.size), start=images if plan.merged else 1) // plan.tiles)
+    return (groups if plan.merged else images * groups, plan.points, plan.tiles, shape.channels)
 
 
 class WinogradConvolution:
@@ -105,13 +109,16 @@ class WinogradConvolution:
         self.x, self.filter, self.y, self.windows, self.shape, self.epilogue = x, filter, y, windows, shape, epilogue
         self.images, self.level2 = b.dim(x, 0), target.level2
         self.plan = winograd_plan(shape, self.images if b.known(self.images) else None, target)
-        self.height, self.width = shape.output_size()
+        self.size, self.out = (b.dim(x, 1), b.dim(x, 2)), (b.dim(y, 1), b.dim(y, 2))
         self.kind = b.vector_type(self.plan.lanes, ir.F32Type.get())
         self.side = self.plan.size + 2
 
     def emit(self):
         plan = self.plan
-        grid = [1 if plan.merged else self.images, plan.groups]
+        self.numbers = [self.images if plan.merged else 1, *(b.ceil_div(extent, plan.size) for extent in self.out)]
+        """What tiles are numbered through: images, rows and columns of tiles."""
+        self.total = b.mul(b.mul(*self.numbers[:2]), self.numbers[2])
+        grid = [1 if plan.merged else self.images, b.ceil_div(self.total, plan.tiles)]
         count = b.mul(*grid)
         panels = -(-self.shape.filters // plan.width)
         if 4 * plan.points * self.shape.channels * self.shape.filters <= self.level2 // 2:
@@ -125,21 +132,24 @@ class WinogradConvolution:
         self._transform_group(image, group)
         b.loop(0, panels, 1, lambda panel: self._multiply_group(panel, image, group), rolled=True)
 
+    def _count(self, group):
+        """Tiles of a group that there are."""
+        tiles, total = self.plan.tiles, self.total
+        return tiles if b.known(total) and total % tiles == 0 else b.minimum(tiles, b.sub(total, b.mul(group, tiles)))
+
     def _each_tile(self, image, group, body):
         """`body(tile of the group, image, row, column)`; row and column of the output's tile."""
-        plan = self.plan
-        first = b.mul(group, plan.tiles)
-        total = plan.down * plan.across * (self.images if plan.merged else 1)
-        count = plan.tiles if total % plan.tiles == 0 else b.minimum(plan.tiles, b.sub(total, first))
+        plan, first = self.plan, b.mul(group, self.plan.tiles)
 
         def one(t):
-            number, down, across = b.split(b.add(first, t), self.images if plan.merged else 1, plan.down, plan.across)
+            number, down, across = b.split(b.add(first, t), *self.numbers)
             body(t, number if plan.merged else image, b.mul(down, plan.size), b.mul(across, plan.size))
 
-        b.loop(0, count, 1, one, rolled=True)
+        b.loop(0, self._count(group), 1, one, rolled=True)
 
     def _group(self, image, group):
-        return group if self.plan.merged else b.add(b.mul(image, self.plan.groups), group)
+        """The number of a group in the windows."""
+        return group if self.plan.merged else b.add(b.mul(image, b.ceil_div(self.total, self.plan.tiles)), group)
 
     # --- B^T d B ------------------------------------------------------------------------------------------------------------------
 
@@ -148,9 +158,10 @@ class WinogradConvolution:
 
         def window(t, image, row, column):
             top, left = b.sub(row, self.shape.pads[0]), b.sub(column, self.shape.pads[1])
-            whole = b.both(_within(top, self.side, self.shape.height), _within(left, self.side, self.shape.width))
-            rows = [_within(b.add(top, i), 1, self.shape.height) for i in range(self.side)]
-            columns = [_within(b.add(left, j), 1, self.shape.width) for j in range(self.side)]
+            height, width = self.size
+            whole = b.both(_within(top, self.side, height), _within(left, self.side, width))
+            rows = [_within(b.add(top, i), 1, height) for i in range(self.side)]
+            columns = [_within(b.add(left, j), 1, width) for j in range(self.side)]
             every = [True] * self.side
             place = (number, t, image, top, left)
             b.when(whole, lambda: self._channels(place, every, every), lambda: self._channels(place, rows, columns))
@@ -184,19 +195,24 @@ class WinogradConvolution:
     def _multiply_group(self, panel, image, group):
         plan = self.plan
         sums = b.stack((plan.points, plan.tiles, plan.width), ir.F32Type.get())
-        number = self._group(image, group)
+        number, count = self._group(image, group), self._count(group)
 
-        def point(e):
+        def product(e, height):
             def columns(k):
                 return b.load_streamed(self.filter, [panel, e, k, 0], plan.lanes, plan.vectors)
 
-            zeros = [b.zero(self.kind)] * (plan.tiles * plan.vectors)
-            result = tile.accumulate(zeros, plan.tiles, self.shape.channels, lambda k, t: b.load(self.windows, [number, e, t, k]), columns)
+            zeros = [b.zero(self.kind)] * (height * plan.vectors)
+            result = tile.accumulate(zeros, height, self.shape.channels, lambda k, t: b.load(self.windows, [number, e, t, k]), columns)
             for i, vec in enumerate(result):
                 t, v = divmod(i, plan.vectors)
                 b.store_vector(vec, sums, [e, t, v * plan.lanes])
 
-        b.loop(0, plan.points, 1, point, rolled=True)
+        def smallest(e, height, *lower):
+            """The product of the lowest height that covers all tiles."""
+            more = b.less(lower[0], count) if lower else True
+            b.when(more, lambda: product(e, height), lambda: smallest(e, *lower))
+
+        b.loop(0, plan.points, 1, lambda e: smallest(e, *plan.heights), rolled=True)
         self.stash = b.stack((plan.size, plan.size, plan.lanes), ir.F32Type.get())
         self._each_tile(image, group, lambda t, image, row, column: b.loop(
             0, self._filters(panel), plan.lanes, lambda first: self._inverse(sums, t, (image, row, column), panel, first), rolled=True))  # fmt: skip
@@ -222,12 +238,12 @@ class WinogradConvolution:
             at = (image, b.add(row, i), b.add(column, j), filter)
             finish(b.load_vector(self.stash, [i, j, 0], plan.lanes), Place(at, 3, plan.lanes, mask), self.y, at, self.epilogue)
 
-        rows, columns = self._extent(self.height, row), self._extent(self.width, column)
+        rows, columns = self._extent(self.out[0], row), self._extent(self.out[1], column)
         b.loop(0, rows, 1, lambda i: b.loop(0, columns, 1, lambda j: store(i, j), rolled=True), rolled=True)
 
     def _extent(self, size, start):
         """Outputs of a tile along one axis."""
-        return self.plan.size if size % self.plan.size == 0 else b.minimum(self.plan.size, b.sub(size, start))
+        return self.plan.size if b.known(size) and size % self.plan.size == 0 else b.minimum(self.plan.size, b.sub(size, start))
 
 
 def _within(start, length, size):

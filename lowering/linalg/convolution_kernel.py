@@ -122,7 +122,8 @@ def windows(build, problem: Problem) -> ir.Value:
     nowhere = lambda value: ir.AffineMap.get(7, 0, [ir.AffineExpr.get_constant(0)] * ir.RankedTensorType(value.type).rank)
     extents = build.empty(TensorType((shape.channels // shape.groups, *shape.kernel), dtypes.float32))
     inputs, maps = [extents], [ir.AffineMap.get(7, 0, dims[4:])]
-    packed, scratch = pack_filter(build, problem.weight, shape), scratch_shape(shape, problem.x.shape[0])
+    axis = axis_of(shape.layout_out)
+    packed, scratch = pack_filter(build, problem.weight, shape), scratch_shape(shape, problem.x.shape[0], problem.result.shape[axis:axis + 2])
     others = [packed] + ([build.empty(TensorType(scratch, dtypes.float32))] if scratch else [])
     kernel = {"name": "conv2d", "strides": shape.strides, "pads": shape.pads, "dilations": shape.dilations, "groups": shape.groups,
               "kernel": shape.kernel, "layout_in": shape.layout_in, "layout_out": shape.layout_out, "winograd": shape.winograd,

@@ -132,7 +132,7 @@ def convolution(shape, target):
         given[...] = x.transpose(0, 2, 3, 1)
     if shape.layout_out == "nhwc":
         result = aligned((1, *shape.output_size(), shape.filters), fill=np.nan)
-    scratch = aligned(scratch_shape(shape, 1, target) or (1,))
+    scratch = aligned(scratch_shape(shape, 1, shape.output_size(), target) or (1,))
     arrays = (given, packed, scratch, result)
     kernel = compile_kernel(
         lambda a, f, s, c: emit_conv(a, f, c, shape, target=target, scratch=s), *[(array.shape, "float32") for array in arrays]

@@ -1,5 +1,7 @@
 """Convolutions against a numpy loop: strides, pads, dilations, groups, layouts, known and unknown sizes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -290,31 +292,35 @@ def test_transposed(kernel, options, more, known):
     np.testing.assert_allclose(y.transpose(0, 3, 1, 2), reference_transposed(x, w, shape, size), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("channels, filters, size, pad, images, name", [
-    (16, 40, (17, 23), 1, 1, "avx512"),
-    (16, 48, (5, 6), 0, 3, "avx2"),
-    (20, 33, (14, 14), 2, 2, "avx512"),
-    (17, 64, (4, 5), 1, None, "avx2"),
+@pytest.mark.parametrize("channels, filters, size, pad, images, name, known", [
+    (16, 40, (17, 23), 1, 1, "avx512", True),
+    (16, 48, (5, 6), 0, 3, "avx2", True),
+    (20, 33, (14, 14), 2, 2, "avx512", True),
+    (17, 64, (4, 5), 1, None, "avx2", True),
+    (16, 40, (17, 23), 1, 1, "avx512", False),
+    (17, 33, (9, 5), 1, None, "avx2", False),
 ])  # fmt: skip
 @pytest.mark.parametrize("tile, error", [(2, 3e-6), (4, 3e-5)])
-def test_winograd(channels, filters, size, pad, images, name, tile, error):
-    """Tiles of one image and through several, whole and cut ones; `images` None is a dynamic batch."""
+def test_winograd(channels, filters, size, pad, images, name, tile, error, known):
+    """Tiles of one image and through several, whole and cut ones; `images` None is a dynamic batch, `known` the height and width."""
     target = targets.TARGETS[name]
     shape = ConvShape(channels, filters, *size, (3, 3), pads=(pad,) * 4, winograd=tile, layout_in="nhwc", layout_out="nhwc")
+    out = shape.output_size()
+    shape = shape if known else replace(shape, height=None, width=None)
     with ir.Context(), ir.Location.unknown():
         packed = packed_filter_shape(shape, ir.F32Type.get(), target)
     w, x, bias = data(filters, channels, 3, 3), data(images or 2, channels, *size), data(filters)
-    filter, y = np.full(packed, np.nan, "float32"), np.full((images or 2, *shape.output_size(), filters), np.nan, "float32")
+    filter, y = np.full(packed, np.nan, "float32"), np.full((images or 2, *out, filters), np.nan, "float32")
     compile_kernel(lambda f, p: emit_pack_filter(f, p, "winograd"), (w.shape, "float32"), (packed, "float32"))(w, filter)
-    windows = scratch_shape(shape, images or 1, target)
-    scratch = np.full(windows if images else (2 * windows[0], *windows[1:]), np.nan, "float32")
+    windows = scratch_shape(shape, images or (1 if known else 2), out, target)
+    scratch = np.full(windows if images or not known else (2 * windows[0], *windows[1:]), np.nan, "float32")
 
     def body(x, f, bias, scratch, y):
         emit_conv(x, f, y, shape, lambda vec, place: arith.addf(vec, place.operand(bias, [3])), target, scratch)
 
     arrays = (arranged(x, "nhwc"), filter, bias, scratch, y)
-    batched = (0, 3, 4) if images is None else ()
-    kinds = [((None, *array.shape[1:]) if i in batched else array.shape, "float32") for i, array in enumerate(arrays)]
+    open_axes = {i: ([0] if images is None else []) + ([] if known else [1, 2] if i in (0, 4) else [0]) for i in (0, 3, 4)}
+    kinds = [(tuple(None if axis in open_axes.get(i, ()) else size for axis, size in enumerate(array.shape)), "float32") for i, array in enumerate(arrays)]
     compile_kernel(body, *kinds)(*arrays)
     want = reference(x, w, shape) + bias.reshape(1, -1, 1, 1)
     assert np.abs(y.transpose(0, 3, 1, 2) - want).max() < error * np.abs(want).max()
@@ -327,4 +333,6 @@ def test_winograd_only_where_it_pays():
     assert size(64, 64, 56, 56, (3, 3), pads=(1, 1, 1, 1)) == 4
     assert size(256, 256, 14, 14, (3, 3), pads=(1, 1, 1, 1)) == 2
     assert size(512, 512, 7, 7, (3, 3), pads=(1, 1, 1, 1)) == 0
-    assert size(64, 64, 56, 56, (3, 3), strides=(2, 2)) == size(64, 64, None, 56, (3, 3)) == size(64, 64, 56, 56, (3, 3), groups=2) == 0
+    assert size(64, 64, 56, 56, (3, 3), strides=(2, 2)) == size(64, 64, 56, 56, (3, 3), groups=2) == 0
+    assert size(64, 64, None, None, (3, 3)) == size(64, 64, None, 56, (3, 3)) == 4  # as of 16 pixels
+    assert size(64, 64, 3, None, (3, 3)) == 0

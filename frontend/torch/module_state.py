@@ -12,6 +12,7 @@ from .. import locations
 from ..dispatch import current_recorder
 from ..reading import from_weights_alone
 from ..recording import Recorder
+from .complex_tensor import RecordedComplex
 from .script_calls import module_of
 from .tensor import RecordedTensor, value_of
 
@@ -75,7 +76,7 @@ def unchanged_state(modules, is_harmless: Callable) -> Iterator[None]:
         yield
     finally:
         for (path, table), old in zip(tables, before):
-            for name in [n for n, value in table.items() if isinstance(value, RecordedTensor) and value is not old.get(n)]:
+            for name in [n for n, value in table.items() if isinstance(value, (RecordedTensor, RecordedComplex)) and value is not old.get(n)]:
                 if not is_harmless(old.get(name), table[name]):
                     changed.append(f"{path}.{name}".strip("."))
                 table.update({name: old[name]} if name in old else {})

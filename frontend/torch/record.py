@@ -14,6 +14,7 @@ from ..recording import Recorder, recording
 from ..repeat import check_repeats
 from ..tracer import axes_by_input, check_axes, output_names
 from .arrays import shared_array
+from .complex_tensor import is_complex, refuse_input, refuse_output
 from .module_state import by_path, evaluation_mode, exporting, module_paths, modules_of, named_state, unchanged_state, undetected_causal_masks
 from .outputs import plain_outputs
 from .programs import as_callable, is_script, run_program, script_parameter_names
@@ -112,6 +113,9 @@ def finish(recorder: Recorder, torch_recording: TorchRecording, result) -> Torch
     """The traced model whose outputs are the tensors in `result`."""
     leaves: list = []
     structure = flatten(plain_outputs(result), lambda v: isinstance(v, torch.Tensor), leaves, static=_refuse_output)
+    for path, leaf in leaves:
+        if is_complex(leaf):
+            refuse_output(path)
     outputs = list(zip(output_names(leaves), (value_of(torch_recording.recorded(t)) for _, t in leaves)))
     recorder.program = recorder.finish(outputs, to_json(structure))
     versions = [(name, torch_recording.shared.get(id(t), t), version) for name, t, version in recorder.versions]
@@ -136,6 +140,8 @@ def add_inputs(recorder: Recorder, model: Callable, examples: Sequence, keywords
     per_input = axes_by_input(axes, shown, names)
     tensors = []
     for number, (name, (_, example)) in enumerate(zip(shown, leaves)):
+        if is_complex(example):
+            refuse_input(name, example.dtype)
         array = shared_array(torch.as_tensor(example)).copy() if arrays is None else arrays[number]
         tensors.append(RecordedTensor(recorder.add_input(name, array, check_axes(per_input.get(name), array.ndim, name))))
     arguments = [rebuild(structures[name], tensors) for name in parameters[:len(examples)]]

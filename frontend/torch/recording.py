@@ -13,6 +13,7 @@ from ..recording import Recorder
 from ..symbolic_int import SymbolicInt
 from ..tensor import Tensor
 from .arrays import shared_array, to_torch
+from .complex_tensor import call_complex, constant_parts, is_complex, no_value, RecordedComplex
 from .composites import composed, fixed_sizes, python_body
 from .dtypes import to_numpy_dtype
 from .names import is_reversed, names_of
@@ -21,6 +22,8 @@ from .script_calls import is_script_call, run_script
 from .sizes import from_sym_int, to_sym_int
 from .tensor import compacted, RecordedTensor, Storage, value_of, view_of, View, write
 
+AS_THEY_ARE = ("dim", "ndimension", "is_complex", "is_floating_point", "is_conj", "is_neg", "element_size", "__hash__", "is_tensor", "result_type", "_is_view",
+               "is_signed", "get_device", "is_inference")  # they answer for complex tensors, too
 COMPACT = ("contiguous", "reshape", "reshape_as", "flatten", "ravel")  # they copy where the elements do not lie in order
 PLAIN = (int, float, bool, str, bytes, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, type(Ellipsis))
 
@@ -42,7 +45,7 @@ class TorchRecording:
     def __init__(self, recorder: Recorder, names: dict[int, tuple[str, torch.Tensor]]):
         self.recorder = recorder
         self.names = names  # id of a parameter or buffer -> its name and itself
-        self.captured: dict[int, tuple[torch.Tensor, int, RecordedTensor]] = {}
+        self.captured: dict[int, tuple[torch.Tensor, int, RecordedTensor | RecordedComplex]] = {}
         self.shared: dict[int, torch.Tensor] = {}  # id of our tensor of a parameter -> torch's
         self.missing: dict[tuple, str] = {}
         self.decomposing: list = []
@@ -54,19 +57,32 @@ class TorchRecording:
         """The recorded tensor of any torch tensor: a parameter by its name, another from outside as a constant."""
         if isinstance(tensor, RecordedTensor):
             return tensor
+        if is_complex(tensor):
+            return no_value(tensor)
+        return self._captured(tensor, lambda: self._parameter(tensor, tensor) if id(tensor) in self.names else _outside(Tensor._wrap(shared_array(tensor).copy())))
+
+    def recorded_complex(self, tensor: torch.Tensor) -> RecordedComplex:
+        """The recorded tensor of any complex torch tensor. A parameter has its parts along one more axis, as torch.view_as_real shows it."""
+        return tensor if isinstance(tensor, RecordedComplex) else self._captured(tensor, lambda: self._captured_complex(tensor))
+
+    def _captured(self, tensor: torch.Tensor, make: Callable):
         found = self.captured.get(id(tensor))
         version = version_of(tensor)
         if found is not None and found[1] == version:
             return found[2]
-        result = self._parameter(tensor) if id(tensor) in self.names else RecordedTensor(Tensor._wrap(shared_array(tensor).copy()))
-        if id(tensor) not in self.names:
-            result._storage_cell.owner = "a tensor from outside the recording"
-        self.captured[id(tensor)] = (tensor, version, result)
-        return result
+        self.captured[id(tensor)] = (tensor, version, make())
+        return self.captured[id(tensor)][2]
 
-    def _parameter(self, tensor: torch.Tensor) -> RecordedTensor:
+    def _captured_complex(self, tensor: torch.Tensor) -> RecordedComplex:
+        if id(tensor) not in self.names:
+            return RecordedComplex(*map(_outside, constant_parts(tensor)))
+        with torch._C.DisableTorchFunction():
+            whole = self._parameter(tensor, torch.view_as_real(tensor.detach().resolve_conj()))
+        return RecordedComplex(*(self.call(torch.Tensor.select, (whole, -1, i), {}) for i in range(2)))
+
+    def _parameter(self, tensor: torch.Tensor, data: torch.Tensor) -> RecordedTensor:
         name, _ = self.names[id(tensor)]
-        ours = Tensor._wrap(shared_array(tensor))
+        ours = Tensor._wrap(shared_array(data))
         self.recorder.parameter_names[id(ours)] = name
         self.shared[id(ours)] = tensor
         value = Tensor._recorded(self.recorder.lift(ours))
@@ -110,6 +126,13 @@ class TorchRecording:
         if is_script_call(function):
             return run_script(self, function, args, kwargs)
         handler, name = find(function)
+        of_complex = is_complex(args) or bool(kwargs) and is_complex(list(kwargs.values()))
+        if of_complex:
+            done, result = call_complex(self, function, args, kwargs)
+            if done:
+                return result
+            if not name.startswith(("get:", "set:")) and name not in AS_THEY_ARE:
+                handler = None
         if torch.is_autocast_enabled("cpu"):
             self.recorder.refuse(f"{name} under autocast", "it computes in a lower precision than the recording: convert the model with .bfloat16() instead")
         if handler is not None:
@@ -117,7 +140,7 @@ class TorchRecording:
             if result is not NotImplemented or name.startswith("__"):
                 return result
         last = names_of(function)[-1]
-        if last.endswith("_") and not last.endswith("__"):
+        if last.endswith("_") and not last.endswith("__") and not of_complex:
             done, result = self._in_place(function, args, kwargs)
             if done:
                 return result
@@ -133,7 +156,7 @@ class TorchRecording:
             done, result = take_apart(self, function, args, kwargs)
             if done:
                 return result
-        return self._missing(function, name, args, kwargs)
+        return self._missing(function, f"{name} of complex numbers" if of_complex else name, args, kwargs)
 
     def part(self, function: Callable, args: tuple, kwargs: dict):
         """The result of an ATen op that a composite function in C++ calls."""
@@ -197,6 +220,8 @@ class TorchRecording:
         """Whether a value is known only when the model runs, or is a parameter."""
         if isinstance(value, RecordedTensor):
             return value_of(value)._node is not None
+        if isinstance(value, RecordedComplex):
+            return any(map(self.depends, value.parts))
         if isinstance(value, torch.Tensor):
             return id(value) in self.names
         if isinstance(value, dict):
@@ -207,12 +232,15 @@ class TorchRecording:
 
     def _constant(self, function, args, kwargs):
         """A function of constants alone is computed by torch."""
-        plain = lambda v: torch.utils._pytree.tree_map_only(RecordedTensor, lambda t: to_torch(value_of(t)._array), v)
-        result = function(*plain(args), **plain(kwargs))
-        return torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: RecordedTensor(Tensor._wrap(shared_array(t).copy())), result)
+        data = lambda t: to_torch(value_of(t)._array)
+        result = function(*_replaced(args, data), **_replaced(kwargs, data))
+        known = lambda t: RecordedComplex(*map(RecordedTensor, constant_parts(t))) if t.dtype.is_complex else RecordedTensor(Tensor._wrap(shared_array(t).copy()))
+        return torch.utils._pytree.tree_map_only(torch.Tensor, known, result)
 
-    def made_of_weights(self, old, tensor: RecordedTensor) -> bool:
+    def made_of_weights(self, old, tensor: RecordedTensor | RecordedComplex) -> bool:
         """Whether a tensor follows from weights alone and may be forgotten: it replaces one that was not looked at (weight_norm), or is cached."""
+        if isinstance(tensor, RecordedComplex):
+            return all(self.made_of_weights(old, part) for part in tensor.parts)
         node = value_of(tensor)._node
         if node is None or depends_on_inputs(node.value):
             return False
@@ -236,11 +264,11 @@ class TorchRecording:
     def _stand_in(self, function, args, kwargs):
         """Zeros of the shape that the result has in the example, so that the recording can go on and find what else is missing."""
         with torch.no_grad():
-            plain = lambda v: torch.utils._pytree.tree_map_only(RecordedTensor, lambda t: torch.zeros(
-                self.example_shape(t), dtype=t.dtype), v)
-            result = function(*plain(args), **plain(kwargs))
+            plain = lambda t: torch.zeros(self.example_shape(t), dtype=t.dtype)
+            result = function(*_replaced(args, plain), **_replaced(kwargs, plain))
         zeros = lambda t: RecordedTensor(Tensor._recorded(self.recorder.full(0, tuple(t.shape), to_numpy_dtype(t.dtype))))
-        return torch.utils._pytree.tree_map_only(torch.Tensor, zeros, result)
+        made = lambda t: RecordedComplex(*map(zeros, (t.real, t.imag))) if t.dtype.is_complex else zeros(t)
+        return torch.utils._pytree.tree_map_only(torch.Tensor, made, result)
 
     def example_shape(self, tensor: RecordedTensor) -> tuple[int, ...]:
         return tuple(s if isinstance(s, int) else s.example for s in value_of(tensor).shape)
@@ -266,6 +294,18 @@ class TorchRecording:
         if self.missing:
             self.report()
         return value._read(what)
+
+
+def _outside(value: Tensor) -> RecordedTensor:
+    """A tensor with data that the program found outside."""
+    return RecordedTensor(value, Storage(value, "a tensor from outside the recording"))
+
+
+def _replaced(value, data: Callable[[RecordedTensor], torch.Tensor]):
+    """A value with torch tensors with data for the recorded ones."""
+    def of(tensor):
+        return torch.complex(*map(data, tensor.parts)) if isinstance(tensor, RecordedComplex) else data(tensor)
+    return torch.utils._pytree.tree_map_only((RecordedTensor, RecordedComplex), of, value)
 
 
 def version_of(tensor: torch.Tensor) -> int:

@@ -84,14 +84,19 @@ class RecordedTensor(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
-        recording = _DISPATCHING.get()
-        if recording is not None:
-            return recording.part(function, args, kwargs or {})
-        if current_recorder() is not None:
-            raise UnsupportedOpError(f"{function} is called from C++ on a recorded tensor, at {user_line()}\n"
-                                     "  torch.vmap, torch.func's transforms and nested tensors cannot be recorded: write the batch axis out")
-        raise TraceError(f"{function} got a recorded torch tensor outside of its recording, at {user_line()}\n"
-                         "  return what the recording should give; do not keep tensors of it elsewhere")
+        return dispatched(function, args, kwargs or {})
+
+
+def dispatched(function, args, kwargs):
+    """The result of an ATen op that C++ calls on a recorded tensor."""
+    recording = _DISPATCHING.get()
+    if recording is not None:
+        return recording.part(function, args, kwargs)
+    if current_recorder() is not None:
+        raise UnsupportedOpError(f"{function} is called from C++ on a recorded tensor, at {user_line()}\n"
+                                 "  torch.vmap, torch.func's transforms and nested tensors cannot be recorded: write the batch axis out")
+    raise TraceError(f"{function} got a recorded torch tensor outside of its recording, at {user_line()}\n"
+                     "  return what the recording should give; do not keep tensors of it elsewhere")
 
 
 def value_of(tensor: RecordedTensor) -> Tensor:

@@ -122,7 +122,7 @@ def broadcast_to(input, size):
     return expand_(input, size)
 
 
-@handles("detach", "get:data", "alias", "view_as_real", "lift_fresh", kind="view")
+@handles("detach", "get:data", "alias", "lift_fresh", kind="view")
 def detach(input):
     return viewed(input, lambda x: x, lambda base, v: v)
 

@@ -196,11 +196,11 @@ def test_promotion(agrees):
 
 def test_missing_functions_are_listed_together():
     def program(x):
-        return torch.linalg.svdvals(x).sum() + torch.linalg.det(torch.fft.fft(x).real)
+        return torch.linalg.svdvals(x).sum() + torch.fft.fft(x).sinh().real
 
     with pytest.raises(om.UnsupportedOpError) as caught:
         om.trace(program, torch.ones(2, 2))
-    assert "svd" in str(caught.value) and "fft" in str(caught.value) and "det" in str(caught.value) and HERE in str(caught.value)
+    assert "svd" in str(caught.value) and "sinh of complex numbers" in str(caught.value) and HERE in str(caught.value)
 
 
 def test_user_registration(interpreted, monkeypatch):
@@ -333,8 +333,7 @@ def test_sizes_times_floats(agrees):
 REFUSED = {
     "vmap": lambda x: torch.vmap(lambda row: row.sum())(x),
     "gradients": lambda x: torch.autograd.grad(x.sum(), x),
-    "complex numbers": lambda x: torch.complex(x, x).real,
-    "fft": lambda x: torch.fft.rfft(x).abs(),
+    "complex numbers": lambda x: torch.complex(x, x),
     "sparse": lambda x: x.to_sparse(),
     "quantized": lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).dequantize(),
     "packed sequences": lambda x: torch.nn.utils.rnn.pack_padded_sequence(x[None], [2], batch_first=True).data,

@@ -49,32 +49,36 @@ func.func private @om_pool_watch(%state: !llvm.ptr, %wanted: i32) {{
   %left = arith.select %late, %zero, %count : i32
   llvm.store %left, %missed_at : i32, !llvm.ptr
   scf.if %late {{
-    func.call @om_pool_replace(%state, %wanted) : (!llvm.ptr, i32) -> ()
+    func.call @om_pool_replace(%state, %wanted, %inside) : (!llvm.ptr, i32, i32) -> ()
   }}
   return
 }}
 
-func.func private @om_pool_replace(%state: !llvm.ptr, %wanted: i32) {{
-  %zero = llvm.mlir.constant(0 : i32) : i32
-  %spare = llvm.mlir.constant({spares} : i32) : i32
-  %most = llvm.mlir.constant({most} : i32) : i32
-  %alone_at = llvm.getelementptr %state[10] : (!llvm.ptr) -> !llvm.ptr, i32
-  %alone = llvm.load %alone_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
-  %apart = arith.cmpi eq, %alone, %zero : i32
+// Call a spare worker if there is a processor for it and a chunk; start one where all that were started have their places.
+func.func private @om_pool_replace(%state: !llvm.ptr, %wanted: i32, %inside: i32) {{
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %processors = func.call @om_pool_processors() : () -> i32
+  %others = arith.subi %processors, %one : i32
+  %free = arith.cmpi slt, %inside, %others : i32
   %left = func.call @om_pool_left(%state) : (!llvm.ptr) -> i1
-  %may = arith.andi %apart, %left : i1
+  %may = arith.andi %free, %left : i1
   scf.if %may {{
     %called = func.call @om_pool_call(%state) : (!llvm.ptr) -> i1
     scf.if %called {{
     }} else {{
+      %spare = llvm.mlir.constant({spares} : i32) : i32
+      %most = llvm.mlir.constant({most} : i32) : i32
       %workers_at = llvm.getelementptr %state[1] : (!llvm.ptr) -> !llvm.ptr, i32
-      %one = llvm.mlir.constant(1 : i32) : i32
+      %numbered_at = llvm.getelementptr %state[6] : (!llvm.ptr) -> !llvm.ptr, i32
       %workers = llvm.load %workers_at : !llvm.ptr -> i32
+      %numbered = llvm.load %numbered_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
+      %running = arith.cmpi eq, %workers, %numbered : i32
       %next = arith.addi %workers, %one : i32
       %all = arith.addi %wanted, %spare : i32
       %room = arith.minsi %all, %most : i32
       %more = arith.minsi %next, %room : i32
-      func.call @om_pool_start(%state, %more) : (!llvm.ptr, i32) -> ()
+      %started = arith.select %running, %more, %workers : i32
+      func.call @om_pool_start(%state, %started) : (!llvm.ptr, i32) -> ()
     }}
   }}
   return

@@ -67,6 +67,29 @@ func.func private @om_pool_account() {{
   return
 }}
 
+// The processors that this thread may run on.
+func.func private @om_pool_processors() -> i32 {{
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %none = llvm.mlir.constant(0 : i64) : i64
+  %word = llvm.mlir.constant(8 : i64) : i64
+  %size = llvm.mlir.constant(1024 : i64) : i64
+  %mask = llvm.alloca %one x !llvm.array<128 x i64> : (i64) -> !llvm.ptr
+  %get = llvm.mlir.constant({getaffinity} : i64) : i64
+  %length = llvm.call @syscall(%get, %zero, %size, %mask) vararg(!llvm.func<i64 (i64, ...)>) : (i64, i32, i64, !llvm.ptr) -> i64
+  %known = arith.maxsi %length, %none : i64
+  %words = arith.divui %known, %word : i64
+  %count = scf.for %i = %none to %words step %one iter_args(%sum = %none) -> (i64) : i64 {{
+    %at = llvm.getelementptr %mask[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+    %bits = llvm.load %at : !llvm.ptr -> i64
+    %some = llvm.intr.ctpop(%bits) : (i64) -> i64
+    %more = arith.addi %sum, %some : i64
+    scf.yield %more : i64
+  }}
+  %result = arith.trunci %count : i64 to i32
+  return %result : i32
+}}
+
 // Leave the caller's processor; false where this thread may run on no other one. Its affinity is as before afterwards.
 func.func private @om_pool_move(%caller: i32) -> i1 {{
   %mine = func.call @sched_getcpu() : () -> i32
@@ -117,6 +140,10 @@ func.func private @om_pool_slice() {
 func.func private @om_pool_cpu() -> i32 {
   %unknown = llvm.mlir.constant(-1 : i32) : i32
   return %unknown : i32
+}
+func.func private @om_pool_processors() -> i32 {
+  %many = llvm.mlir.constant(65536 : i32) : i32
+  return %many : i32
 }
 func.func private @om_pool_account() {
   return

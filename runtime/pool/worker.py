@@ -136,7 +136,6 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   %before = llvm.atomicrmw add %numbered_at, %one seq_cst : !llvm.ptr, i32
   %number = arith.addi %before, %one : i32
   %own = arith.extui %number : i32 to i64
-  %alone_at = llvm.getelementptr %state[10] : (!llvm.ptr) -> !llvm.ptr, i32
   func.call @om_pool_slice() : () -> ()
   %spins = llvm.mlir.constant({spins} : i32) : i32
   %ended:2 = scf.while (%last = %zero, %patience = %spins) : (i32, i32) -> (i32, i32) {{
@@ -150,8 +149,6 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
     }} else {{
       scf.yield %apart : i1
     }}
-    %alone = arith.select %apart, %zero, %one : i32
-    llvm.store %alone, %alone_at atomic monotonic {{alignment = 4 : i64}} : i32, !llvm.ptr
     %known = scf.if %full -> i32 {{
       func.call @om_pool_rest(%state) : (!llvm.ptr) -> ()
       %now = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32

@@ -6,8 +6,8 @@ threads than wanted work at once.
 """
 from __future__ import annotations
 
-SPARES = 3  # more than the workers a job wants
-MISSED = 3  # chunks that the caller takes without a worker before it calls a spare one
+SPARES = 5  # more than the workers a job wants
+MISSED = 2  # chunks that the caller takes without a worker before it calls a spare one
 
 TEXT = """
 // Give a spare worker leave to work; false where there is none.
@@ -27,7 +27,7 @@ func.func private @om_pool_call(%state: !llvm.ptr) -> i1 {{
   return %some : i1
 }}
 
-// The caller has taken a chunk: call a spare worker where one has been missing for some chunks. Of many workers a few are always between two
+// The caller has taken a chunk: call a spare worker where one that does not sleep has been missing for some chunks. Of many workers a few are always between two
 // chunks, so that a quarter is not missed.
 func.func private @om_pool_watch(%state: !llvm.ptr, %wanted: i32) {{
   %zero = llvm.mlir.constant(0 : i32) : i32
@@ -41,7 +41,11 @@ func.func private @om_pool_watch(%state: !llvm.ptr, %wanted: i32) {{
   %two = llvm.mlir.constant(2 : i32) : i32
   %quarter = arith.shrui %wanted, %two : i32
   %enough = arith.subi %wanted, %quarter : i32
-  %fewer = arith.cmpi ult, %inside, %enough : i32
+  %out = arith.cmpi ult, %inside, %enough : i32
+  %sleepers_at = llvm.getelementptr %state[3] : (!llvm.ptr) -> !llvm.ptr, i32
+  %sleepers = llvm.load %sleepers_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
+  %awake = arith.cmpi eq, %sleepers, %zero : i32
+  %fewer = arith.andi %out, %awake : i1
   %missed = llvm.load %missed_at : !llvm.ptr -> i32
   %more = arith.addi %missed, %one : i32
   %count = arith.select %fewer, %more, %zero : i32

@@ -35,8 +35,9 @@ func.func private @pthread_join({thread}, !llvm.ptr) -> i32
 func.func private @getpid() -> i32
 
 // Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 4 workers shall end, 5 process, 6 workers that have a number, 7 spare workers, 8 those
-// called, 9 chunks of the caller's since a worker was missing, 16 door, 17 caller sleeps, 18 limit (workers that may enter), 19 the caller's processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 20 ranges, 64 and on
-// the workers' threads, 512 and on the ranges, each on a line of 64 bytes: the first chunk in the lower half, the end in the upper one.
+// called, 9 chunks of the caller's since a worker was missing, 16 door, 17 caller sleeps, 18 limit (workers that may enter), 19 the caller's
+// processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 20 ranges, 64 and on the workers' threads, 512 and on the ranges, each on a
+// line of 64 bytes: the first chunk in the lower half, the end in the upper one.
 func.func @onemlir_pool_create() -> !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
   %size = llvm.mlir.constant({size} : i64) : i64
@@ -272,7 +273,8 @@ def pool_source(machine: str = "", system: str = "") -> str:
     machine = (machine or platform.machine()).lower().replace("arm64", "aarch64").replace("amd64", "x86_64")
     system = system or sys.platform
     own, names = system_text(machine, system)
-    return (POOL + RANGES + DESTROY).format(spins=SPINS, most=MOST_WORKERS, size=SIZE, **names) + spares_text(MOST_WORKERS) + worker_text(pause=PAUSE[machine], **names) + own
+    shared = (POOL + RANGES + DESTROY).format(spins=SPINS, most=MOST_WORKERS, size=SIZE, **names)
+    return shared + spares_text(MOST_WORKERS) + worker_text(pause=PAUSE[machine], **names) + own
 
 
 def pool_module(context, machine: str = "", system: str = ""):

@@ -27,8 +27,8 @@ func.func private @om_pool_call(%state: !llvm.ptr) -> i1 {{
   return %some : i1
 }}
 
-// The caller has taken a chunk: call a spare worker where one that does not sleep has been missing for some chunks. Of many workers a few are always between two
-// chunks, so that a quarter is not missed.
+// The caller has taken a chunk: call a spare worker where one that does not sleep has been missing for some chunks. Of many workers a few are
+// always between two chunks, so that a quarter is not missed.
 func.func private @om_pool_watch(%state: !llvm.ptr, %wanted: i32) {{
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32

@@ -376,10 +376,24 @@ def _atom_bounds(atom) -> tuple[int | None, int | None]:
 
 def less_equal(left: Size, right: Size) -> bool | None:
     """Whether left <= right for all sizes of the axes; None when it depends on them."""
-    low, high = bounds(add(right, mul(left, -1)))
-    if low is not None and low >= 0:
+    difference = add(right, mul(left, -1))
+    low, high = bounds(difference)
+    if low is not None and low >= 0 or _bounded_by_an_argument(difference):
         return True
     return False if high is not None and high < 0 else None
+
+
+def _bounded_by_an_argument(size: Size) -> bool:
+    """Whether a size is at least 0 since min(a, b) is at most a and b, and max(a, b) at least."""
+    for monomial, factor in _terms(size).items():
+        (atom, *rest) = monomial or (None,)
+        if not rest and isinstance(atom, Call) and atom.function == ("max" if factor > 0 else "min"):
+            others = _size({m: f for m, f in _terms(size).items() if m != monomial})
+            for argument in (atom.left, atom.right):
+                low, _ = bounds(add(others, mul(argument, factor)))
+                if low is not None and low >= 0:
+                    return True
+    return False
 
 
 def equal(left: Size, right: Size) -> bool | None:

@@ -16,6 +16,7 @@ from ..tracer import axes_by_input, check_axes, output_names
 from .arrays import shared_array
 from .complex_tensor import is_complex, refuse_input, refuse_output
 from .module_state import by_path, evaluation_mode, exporting, module_paths, modules_of, named_state, unchanged_state, undetected_causal_masks
+from .ops.packed import batches_of_packed_sequences
 from .outputs import plain_outputs
 from .programs import as_callable, is_script, run_program, script_parameter_names
 from .recording import TorchRecording, version_of
@@ -81,7 +82,7 @@ class RecordedCall:
         """One recording; the recorder has the traced model as `traced`."""
         recorder = Recorder(self.on_read, replay)
         modules = modules_of(self.model)
-        with evaluation_mode(modules), recording(recorder), torch.no_grad(), exporting(), undetected_causal_masks():
+        with evaluation_mode(modules), recording(recorder), torch.no_grad(), exporting(), undetected_causal_masks(), batches_of_packed_sequences():
             torch_recording = TorchRecording(recorder, named_state(modules))
             arguments, named = add_inputs(recorder, self.model, self.examples, self.keywords, self.axes, arrays)
             self._note(recorder, {path: m for path, m in by_path(modules).items() if not is_script(m)})

@@ -1,8 +1,11 @@
 """Recurrent networks: torch's functions of flat weight lists."""
 from __future__ import annotations
 
+import functools
+
 from ... import ops
 from ..registry import handles
+from .packed import run_packed
 
 
 def _grouped(params, has_biases: bool) -> list[tuple]:
@@ -10,46 +13,30 @@ def _grouped(params, has_biases: bool) -> list[tuple]:
     return [tuple(params[i:i + count]) for i in range(0, len(params), count)]
 
 
-def _packed(batch_first) -> bool:
-    """torch's form for packed sequences has the sizes of the batches where the other has the states."""
-    return not isinstance(batch_first, bool)
+def _lstm(x, weights, hx, **options):
+    y, states = ops.lstm(x, weights, tuple(hx), **options)
+    return (y, *states)
 
 
-@handles("lstm")
-def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first=None):
-    if _packed(batch_first):
-        return _refuse_packed("lstm")
-    y, (h, c) = ops.lstm(input, _grouped(params, has_biases), tuple(hx), num_layers=num_layers, bidirectional=bidirectional, batch_first=batch_first,
-                         dropout=dropout, training=train)
-    return y, h, c
+def _network(function):
+    """torch's function of a tensor; or, in place of its last argument, of packed rows with the sizes of the batches before the states."""
+    def plain(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first=False, lengths=None):
+        return function(input, _grouped(params, has_biases), hx, num_layers=num_layers, bidirectional=bidirectional, batch_first=batch_first,
+                        dropout=dropout, training=train, sequence_lens=lengths)
 
-
-@handles("gru")
-def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first=None):
-    if _packed(batch_first):
-        return _refuse_packed("gru")
-    return ops.gru(input, _grouped(params, has_biases), hx, num_layers=num_layers, bidirectional=bidirectional, batch_first=batch_first,
-                   dropout=dropout, training=train, linear_before_reset=True)
-
-
-def _rnn(activation: str):
-    def handler(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first=None):
-        if _packed(batch_first):
-            return _refuse_packed(f"rnn_{activation}")
-        return ops.rnn(input, _grouped(params, has_biases), hx, activation=activation, num_layers=num_layers, bidirectional=bidirectional,
-                       batch_first=batch_first, dropout=dropout, training=train)
+    def handler(recording, *args, **named):
+        if not isinstance(args[3], (tuple, list)):
+            return recording.to_theirs(tuple(plain(*map(recording.to_ours, args), **named)))
+        data, sizes, *rest = args
+        rest, named = [recording.to_ours(v) for v in rest], {k: recording.to_ours(v) for k, v in named.items()}
+        return run_packed(recording, lambda padded, lengths: plain(padded, *rest, lengths=lengths, **named), data, sizes)
     return handler
 
 
-handles("rnn_tanh")(_rnn("tanh"))
-handles("rnn_relu")(_rnn("relu"))
-
-
-def _refuse_packed(name: str):
-    from ....errors import UnsupportedOpError
-    from ...locations import user_line
-
-    raise UnsupportedOpError(f"{name} of a packed sequence cannot be recorded, at {user_line()}\n  give the padded tensor; its lengths are data")
+handles("lstm", kind="raw")(_network(_lstm))
+handles("gru", kind="raw")(_network(functools.partial(ops.gru, linear_before_reset=True)))
+handles("rnn_tanh", kind="raw")(_network(functools.partial(ops.rnn, activation="tanh")))
+handles("rnn_relu", kind="raw")(_network(functools.partial(ops.rnn, activation="relu")))
 
 
 def _cell(layer):

@@ -336,7 +336,6 @@ REFUSED = {
     "complex numbers": lambda x: torch.complex(x, x),
     "sparse": lambda x: x.to_sparse(),
     "quantized": lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).dequantize(),
-    "packed sequences": lambda x: torch.nn.utils.rnn.pack_padded_sequence(x[None], [2], batch_first=True).data,
     "a wrong index": lambda x: x[5],
     "singular values": lambda x: torch.linalg.svdvals(x),
     "nested tensors": lambda x: torch.nested.nested_tensor([x, x]),

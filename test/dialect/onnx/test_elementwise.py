@@ -98,4 +98,5 @@ def test_other_floats(agree, dtype):
         assert [n.op_type for n in model.graph.node].count("Cast") == 2
         assert model.graph.output[0].type.tensor_type.elem_type == onnx.TensorProto.BFLOAT16
         return
+    agree(lambda x: [ops.cast(x * np.inf, t) for t in (np.int8, np.uint16, np.int32, np.int64)], (x,))
     agree(lambda x: [ops.exp(x), ops.sin(x), x * x, ops.sqrt(abs(x))], (x,), rtol=1e-3 if dtype.itemsize == 2 else 1e-12)

@@ -230,6 +230,18 @@ def store(scalar, buffer, indices):
     memref.store(scalar, buffer, [value(i) for i in indices])
 
 
+def window(buffer, start, sizes):
+    """The view of `sizes` elements from `start` on.
+
+    Places in it are constants beside one base, which is one register: LLVM does not always find that out from the indices of the whole.
+    """
+    kind = ir.MemRefType(buffer.type)
+    strides, _ = kind.get_strides_and_offset()
+    layout = ir.StridedLayoutAttr.get(ir.ShapedType.get_dynamic_stride_or_offset(), strides)
+    view = ir.MemRefType.get(list(sizes), kind.element_type, layout)
+    return memref.SubViewOp(view, buffer, [value(i) for i in start], [], [], [DYNAMIC] * kind.rank, list(sizes), [1] * kind.rank).result
+
+
 def load_vector(buffer, indices, lanes: int, mask=None):
     """`lanes` elements along the last axis; lanes that are masked off are not read and are zero."""
     kind = vector_type(lanes, element_type(buffer))
@@ -376,6 +388,11 @@ def collapses(buffer, groups) -> bool:
         return False
     pairs = [(axis, axis + 1) for group in groups for axis in group[:-1]]
     return all(kind.shape[b] != DYNAMIC and strides[b] > 0 and strides[a] == strides[b] * kind.shape[b] for a, b in pairs)
+
+
+def mask_all(condition, lanes: int):
+    """All lanes, or none."""
+    return mask_first(select(condition, lanes, 0), lanes)
 
 
 def constant_mask(truths):

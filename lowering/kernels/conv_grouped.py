@@ -61,12 +61,14 @@ class GroupedConvolution:
             weights = [self._weights(ky, kx, i, first) for i in range(self.channels)] if users else []
             for p in users:
                 inside, offset = taps[p][kx], p * along.stride + kx * along.spacing
+                if inside is None:
+                    inside = self.taps.column_inside(x, p, kx, len(sums))
                 if offset not in pixels:
                     pixels[offset] = self._pixel(row, self._column(x, offset, inside), first)
                 result = sums[p]
                 for vec, weight in zip(pixels[offset], weights):
                     result = b.multiply_add(vec, weight, result)
-                sums[p] = result if inside is True else arith.select(inside, result, sums[p])
+                sums[p] = result if inside is True else arith.select(b.mask_all(inside, self.lanes), result, sums[p])
         return sums
 
     def _column(self, x, offset, inside):

@@ -165,37 +165,66 @@ class PixelConvolution:
 
     def _tap(self, y, x, ky, kx, block, sums, rows, columns):
         """One tap, all channels of the block."""
+        columns = [self.taps.column_inside(x, p, kx, len(columns)) if truth is None else truth for p, truth in enumerate(columns)]
         pixels = [(r, p) for r in range(len(rows)) for p in range(len(columns))]
         inside = [b.both(rows[r], columns[p]) for r, p in pixels]
         if not any(inside):
             return list(sums)
+        readers, masks = [], [None if isinstance(truth, bool) else b.mask_all(truth, self.plan.lanes) for truth in inside]
+        for r in range(len(rows)):
+            readers += self._readers(block, self.taps.input_row(b.add(y, r), ky), x, kx, columns)
 
         def channel(lane, *sums):
             b.load_barrier()
             filters = self._filters(block, ky, kx, lane)
             result = list(sums)
-            for i, (r, p) in enumerate(pixels):
+            for i, reader in enumerate(readers):
                 if inside[i] is False:
                     continue
-                scalar = self._pixel(block, self.taps.input_row(b.add(y, r), ky), self.taps.input_column(b.add(x, p), kx), lane, inside[i])
+                scalar = b.broadcast(b.widen(reader(lane), self.accumulator), self.plan.lanes)
                 for v, vec in enumerate(filters):
                     at = i * len(filters) + v
-                    result[at] = self._add(scalar, vec, result[at], inside[i])
+                    result[at] = self._add(scalar, vec, result[at], masks[i])
             return result
 
         return b.loop(0, self.plan.inner, 1, channel, sums, rolled=True)
 
-    def _add(self, scalar, vec, total, inside):
+    def _add(self, scalar, vec, total, mask):
         result = b.multiply_add(scalar, vec, total)
-        return result if inside is True else arith.select(inside, result, total)
+        return result if mask is None else arith.select(mask, result, total)
 
-    def _pixel(self, block, row, column, lane, inside):
-        if inside is not True:
-            column = b.minimum(b.maximum(column, 0), b.sub(self.size[1], 1))
+    def _readers(self, block, row, x, kx, columns):
+        """For each pixel of a row of the tile, a function that loads its channel `lane` of the block.
+
+        Pixels inside of the image are read beside the first of these, one that may lie outside where the nearest one inside lies.
+        """
         block = b.add(b.mul(self.group, self.blocks), block)
+        stride, last = self.phase.axes[1].stride, b.sub(self.size[1], 1)
+        first = columns.index(True) if True in columns and not b.known(x) else None
+        line = None if first is None else self._line(block, row, self.taps.input_column(b.add(x, first), kx), (len(columns) - 1) * stride + 1)
+
+        def reader(p, truth):
+            if line is not None and truth is True:
+                return lambda lane: self._read(line, 0, 0, (p - first) * stride, lane)
+            column = self.taps.input_column(b.add(x, p), kx)
+            if isinstance(truth, bool):
+                return lambda lane: self._read(self.x, block, row, column, lane)
+            pixel = self._line(block, row, b.minimum(b.maximum(column, 0), last), 1)
+            return lambda lane: self._read(pixel, 0, 0, 0, lane)
+
+        return [reader(p, truth) for p, truth in enumerate(columns)]
+
+    def _line(self, block, row, column, length):
+        """The view of `length` pixels of a row, and of the block's channels."""
+        channel = b.mul(block, self.plan.inner)
+        if self.shape.layout_in == "nhwc":
+            return b.window(self.x, [self.image, row, column, channel], [1, 1, length, self.plan.inner])
+        return b.window(self.x, [self.image, channel, row, column], [1, self.plan.inner, 1, length])
+
+    def _read(self, buffer, block, row, column, lane):
+        image = self.image if buffer is self.x else 0
         channel = b.add(b.mul(block, self.plan.inner), lane)
-        at = [self.image, row, column, channel] if self.shape.layout_in == "nhwc" else [self.image, channel, row, column]
-        return b.broadcast(b.widen(b.load(self.x, at), self.accumulator), self.plan.lanes)
+        return b.load(buffer, [image, row, column, channel] if self.shape.layout_in == "nhwc" else [image, channel, row, column])
 
     def _filters(self, block, ky, kx, lane):
         rows, columns = self.phase.axes

@@ -1,7 +1,7 @@
 """Which taps of a convolution lie inside the image, so that no padded copy is needed.
 
-Where a size is known the answer is worked out in Python, per tile, and tiles with the same answer share one loop; else the middle of the
-image, where every tap lies inside, runs without checks, and the few pixels on its border run alone with checks.
+Where a size is known the answer is worked out in Python, per tile, and tiles with the same answer share one loop. Else all tiles of a width
+share one, and the first and last pixels of a tile, which alone may lie on the border of the image, are checked and masked.
 """
 
 from . import build as b
@@ -56,24 +56,27 @@ class Taps:
     def columns(self, left, end, most: int, body):
         """Cut the output columns left … end into tiles of at most `most`: `body(x, size, taps inside by pixel)`.
 
-        `end` is None for a whole row of known width.
+        `end` is None for a whole row of known width. Where only a run can tell whether a tap lies inside, `taps` has None: ask `column_inside`.
         """
         if end is None:
             for (start, stop), size, taps in self._column_tiles(most):
                 b.loop(start, stop, size, lambda x, size=size, taps=taps: body(x, size, taps))
             return
-        every = ((True,) * self.axes[1].taps,)
+        tile.for_each_tile(b.sub(end, left), most, lambda x, size: body(b.add(left, x), size, self._unknown(size)))
 
-        def middle(start, stop):
-            tile.for_each_tile(b.sub(stop, start), most, lambda x, size: body(b.add(start, x), size, every * size))
+    def _unknown(self, size):
+        early, late = self._checked(size)
+        return tuple((None if p < early or p >= late else True,) * self.axes[1].taps for p in range(size))
 
-        if self.always_inside(1):
-            middle(left, end)
-            return
-        safe, unsafe = self._safe_columns(left, end)
-        b.loop(left, safe, 1, lambda x: body(x, 1, self._checked(x)))
-        middle(safe, unsafe)
-        b.loop(unsafe, end, 1, lambda x: body(x, 1, self._checked(x)))
+    def _checked(self, size):
+        """How many pixels at the start of a tile may lie on the left border, and the first that may lie on the right one."""
+        return self.axes[1].early, size - self.axes[1].late
+
+    def column_inside(self, x, p, kx, size):
+        """Whether tap kx of pixel p of a tile of `size` pixels from x on lies inside."""
+        early, late = self._checked(size)
+        column = self.input_column(b.add(x, p), kx)
+        return b.both(p >= early or b.less(-1, column), p < late or b.less(column, self.size[1]))
 
     def _column_tiles(self, most):
         """As `row_tiles`, but evenly cut, so that at most two widths occur."""
@@ -85,22 +88,6 @@ class Taps:
             tiles.append((start, size, taps))
             start += size
         return merge_tiles(tiles)
-
-    def _safe_columns(self, left, end):
-        """First and end of the columns whose taps all lie inside."""
-        along = self.axes[1]
-        span = along.spacing * (along.taps - 1) + along.start
-        safe = b.minimum(b.maximum(left, max(0, -(along.start // along.stride))), end)
-        room = b.maximum(b.sub(b.add(self.size[1], along.stride - 1), span), 0)
-        return safe, b.minimum(b.maximum(b.div(room, along.stride), safe), end)
-
-    def _checked(self, x):
-        """Conditions for the taps of one column."""
-        taps = []
-        for kx in range(self.axes[1].taps):
-            at = self.input_column(x, kx)
-            taps.append(b.both(b.less(-1, at), b.less(at, self.size[1])))
-        return (tuple(taps),)
 
 
 def merge_tiles(tiles):

@@ -31,5 +31,7 @@ def _taps_of(shape, axis: int, offset: int) -> Axis:
     if not taps:
         return Axis(1, 0, 0, 1)
     step = stride // math.gcd(stride, dilation)
-    start = (offset + pad - taps[-1] * dilation) // stride
-    return Axis(1, len(taps), start, step * dilation // stride, taps[-1], -step)
+    start, spacing = (offset + pad - taps[-1] * dilation) // stride, step * dilation // stride
+    longest = dilation * (shape.kernel[axis] - 1) - pad - shape.pads[axis + 2]  # the output is so much longer than (input - 1) * stride + 1
+    late = (longest - offset) // stride + start + (len(taps) - 1) * spacing
+    return Axis(1, len(taps), start, spacing, taps[-1], -step, max(0, late))

@@ -36,6 +36,13 @@ class Axis:
     spacing: int
     first: int = 0
     step: int = 1
+    late: int = 0
+    """Outputs at the end, at most, of which a tap lies behind the input."""
+
+    @property
+    def early(self) -> int:
+        """Outputs at the start of which a tap lies before the input."""
+        return max(0, -(self.start // self.stride))
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,10 @@ class ConvShape:
     winograd: int = 0
     """Size of the output's tiles in Winograd's method, 2 or 4; 0 is the plain sum. See conv_winograd.py."""
     transposed: bool = False
-    """The transpose of a convolution, from its output to its input: `strides` spread the input out, `pads` cut off the output."""
+    """The transpose of a convolution, from its output to its input: `strides` spread the input out, `pads` cut off the output.
+
+    What is added to the output's end is a pad less there.
+    """
 
     @property
     def depthwise(self) -> bool:
@@ -80,7 +90,8 @@ class ConvShape:
         return self.layout_in, self.layout_out
 
     def axes(self) -> tuple[Axis, Axis]:
-        return tuple(Axis(s, k, -p, d) for s, k, p, d in zip(self.strides, self.kernel, self.pads, self.dilations))
+        values = zip(self.strides, self.kernel, self.pads, self.dilations, self.pads[2:])
+        return tuple(Axis(s, k, -low, d, late=max(0, -(-high // s))) for s, k, low, d, high in values)
 
     def output_size(self) -> tuple[int | None, int | None]:
         """Height and width of the output."""

@@ -91,8 +91,9 @@ def conv_shape(op) -> ConvShape:
     one, column = len(op.stride) == 1, is_column(op)
     pair = lambda values, first: (first, *values) if one else tuple(values)[::-1 if column else 1]
     height, width = (s if isinstance(s, int) else None for s in pair(op.x.shape[2:], 1))
-    low, high = pair(op.padding[:len(op.stride)], 0), pair(op.padding[len(op.stride):], 0)
     transposed = op.declaration is ConvTranspose
+    added = op.output_padding if transposed else (0,) * len(op.stride)
+    low, high = pair(op.padding[:len(op.stride)], 0), pair([pad - more for pad, more in zip(op.padding[len(op.stride):], added)], 0)
     filters = op.weight.shape[1] * op.groups if transposed else op.weight.shape[0]
     shape = ConvShape(op.x.shape[1], filters, height, width, pair(op.weight.shape[2:], 1), pair(op.stride, 1), (*low, *high), pair(op.dilation, 1),
                       op.groups, transposed=transposed)

@@ -24,7 +24,9 @@ KERNEL_WORK = 1 << 17  # multiply-adds of a kernel, on vectors, that are worth a
 UNKNOWN_SIZE = 64  # stands for a size known only at run time where work is estimated
 
 SHORT_ROW = 512  # elements of an innermost loop
+UNROLLED, UNROLLED_ROW = 800, 100  # weighed operations, and elements, of a row that LLVM may unroll before it makes vectors, which then go across rows
 MASKED = "#llvm.loop_annotation<vectorize = <predicateEnable = true>>"
+NOT_UNROLLED = "#llvm.loop_annotation<unroll = <disable = true>>"
 
 KERNELS: dict[str, Callable[[Structured], bool]] = {}
 
@@ -306,15 +308,20 @@ class Nest:
             return
         nest = scf.ForOp(self.zero, self.sizes[loop], self.one)
         if level == len(order) - 1:
-            self._mask_rest(nest, loop)
+            self._annotate_row(nest, loop)
         with ir.InsertionPoint(nest.body):
             self._level(order, level + 1, inner, {**indices, loop: nest.induction_variable}, parallel_level)
             scf.YieldOp([])
 
-    def _mask_rest(self, nest: scf.ForOp, loop: int) -> None:
-        """Let LLVM compute a short row in whole vectors, the last one under a mask: its own way leaves up to 63 elements to scalar code."""
+    def _annotate_row(self, nest: scf.ForOp, loop: int) -> None:
+        """Let LLVM make vectors along a short row, and of a longer one whole vectors, the last one under a mask: its own way leaves up to 63
+        elements to scalar code."""
         size = self.static[loop]
-        if host().vector_bits == 512 and size is not None and 8 <= size < SHORT_ROW and size % 64:
+        if size is None or not 8 <= size < SHORT_ROW:
+            return
+        if size < UNROLLED_ROW and size * (2 * self.work([]) + len(self.op.operands)) < UNROLLED:
+            nest.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(NOT_UNROLLED)
+        elif host().vector_bits == 512 and size % 64:
             nest.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(MASKED)
 
     def _innermost(self, reductions: list[int], indices: dict[int, ir.Value]) -> None:
@@ -333,7 +340,7 @@ class Nest:
             return self._body(indices, carried)
         nest = scf.ForOp(self.zero, self.sizes[loops[0]], self.one, list(carried.values()))
         if len(loops) == 1:
-            self._mask_rest(nest, loops[0])
+            self._annotate_row(nest, loops[0])
         with ir.InsertionPoint(nest.body):
             inner = dict(zip(carried, nest.inner_iter_args))
             scf.YieldOp(self._reduce(loops[1:], {**indices, loops[0]: nest.induction_variable}, inner))

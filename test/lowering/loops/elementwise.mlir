@@ -63,3 +63,18 @@ func.func @main(%x: tensor<f32>) -> tensor<f32> {
   %0 = "om.exp"(%x) : (tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+// LLVM makes vectors along a short row: unrolled as a whole, its vectors would go across rows.
+// CHECK: #[[UNROLL:.*]] = #llvm.loop_unroll<disable = true>
+// CHECK-NEXT: #[[ROW:.*]] = #llvm.loop_annotation<unroll = #[[UNROLL]]>
+// CHECK-LABEL: func.func @main
+// CHECK: scf.parallel
+// CHECK: scf.for
+// CHECK: arith.mulf
+// CHECK: } {llvm.loop_annotation = #[[ROW]]}
+func.func @main(%x: tensor<512x32xf32>, %y: tensor<32xf32>) -> tensor<512x32xf32> {
+  %0 = "om.multiply"(%x, %y) : (tensor<512x32xf32>, tensor<32xf32>) -> tensor<512x32xf32>
+  return %0 : tensor<512x32xf32>
+}

@@ -26,7 +26,7 @@ TO_EACH_PART = frozenset((
     "__getitem__", "resolve_conj", "resolve_neg", "requires_grad_", "cpu", "__deepcopy__", "hstack", "vstack", "cat", "concat", "concatenate", "stack",
     "zeros_like", "empty_like", "new_zeros", "new_empty", "broadcast_tensors",
 ))  # and all functions whose result is a view
-OF_REAL_PART = frozenset(("get:shape", "size", "numel", "nelement", "stride", "__len__", "is_contiguous", "storage_offset", "sym_size", "sym_numel"))
+OF_REAL_PART = frozenset(("get:shape", "dim", "ndimension", "get:ndim", "size", "numel", "nelement", "stride", "__len__", "is_contiguous", "storage_offset", "sym_size", "sym_numel"))
 
 
 class RecordedComplex(torch.Tensor):

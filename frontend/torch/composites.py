@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 import torch
 
-from .tensor import dispatching, RecordedTensor, value_of
+from .tensor import as_it_is, dispatching, RecordedTensor, value_of
 
 _CHECKS = {name: (lambda *args: False) for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")}
 
@@ -51,6 +51,7 @@ def composed(recording, function: Callable, args, kwargs) -> tuple[bool, Any]:
         return False, None
     recording.composing.append(function)
     try:
+        args, kwargs = torch.utils._pytree.tree_map_only(RecordedTensor, as_it_is, (args, kwargs))
         with dispatching(recording), torch._C.DisableTorchFunction():
             return True, function(*args, **kwargs)
     finally:

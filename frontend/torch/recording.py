@@ -13,6 +13,7 @@ from ..recording import Recorder
 from ..symbolic_int import SymbolicInt
 from ..tensor import Tensor
 from .arrays import shared_array, to_torch
+from .autocast import autocast
 from .complex_tensor import call_complex, constant_parts, is_complex, no_value, RecordedComplex
 from .composites import composed, fixed_sizes, python_body
 from .dtypes import to_numpy_dtype
@@ -20,7 +21,7 @@ from .names import is_reversed, names_of
 from .registry import find, Handler, HANDLERS
 from .script_calls import is_script_call, run_script
 from .sizes import from_sym_int, to_sym_int
-from .tensor import compacted, RecordedTensor, Storage, value_of, view_of, View, write
+from .tensor import compacted, RecordedTensor, reshape_in_place, Storage, value_of, view_of, View, write
 
 AS_THEY_ARE = ("dim", "ndimension", "is_complex", "is_floating_point", "is_conj", "is_neg", "element_size", "__hash__", "is_tensor", "result_type", "_is_view",
                "is_signed", "get_device", "is_inference")  # they answer for complex tensors, too
@@ -126,6 +127,8 @@ class TorchRecording:
         if is_script_call(function):
             return run_script(self, function, args, kwargs)
         handler, name = find(function)
+        if torch.is_autocast_enabled("cpu"):
+            args, kwargs = autocast(self, function, args, kwargs)
         of_complex = is_complex(args) or bool(kwargs) and is_complex(list(kwargs.values()))
         if of_complex:
             done, result = call_complex(self, function, args, kwargs)
@@ -133,8 +136,6 @@ class TorchRecording:
                 return result
             if not name.startswith(("get:", "set:")) and name not in AS_THEY_ARE:
                 handler = None
-        if torch.is_autocast_enabled("cpu"):
-            self.recorder.refuse(f"{name} under autocast", "it computes in a lower precision than the recording: convert the model with .bfloat16() instead")
         if handler is not None:
             result = self._handle(function, handler, args, kwargs)
             if result is not NotImplemented or name.startswith("__"):
@@ -194,9 +195,12 @@ class TorchRecording:
         return view_of(base, views) if isinstance(views, View) else self.to_theirs(views)
 
     def _in_place(self, function, args, kwargs) -> tuple[bool, Any]:
-        """``x.add_(y)`` as ``x = x.add(y)``."""
+        """``x.add_(y)`` as ``x = x.add(y)``; ``x.unsqueeze_(0)`` as another view of the memory of x."""
         for name in names_of(function):
             handler = HANDLERS.get(name[:-1]) if name.endswith("_") else None
+            if handler is not None and handler.kind == "view":
+                view = handler.function(*[self.to_ours(a) for a in args], **{k: self.to_ours(v) for k, v in kwargs.items()})
+                return True, reshape_in_place(self.recorded(args[0]), view)
             if handler is not None and handler.kind == "pure":
                 result = handler.function(*[self.to_ours(a) for a in args], **{k: self.to_ours(v) for k, v in kwargs.items()})
                 return True, self.assign(args[0], result)

@@ -140,7 +140,7 @@ def _decided_later(runner, condition) -> bool:
 def _cond(runner, condition, blocks, values) -> list:
     """Both blocks of an ``if``, of which the model takes one when it runs."""
     recording = runner.recording
-    outer = [(v._storage_cell, v._storage_cell.version) for v in values.values() if isinstance(v, RecordedTensor)]
+    outer = [(v._place.cell, v._place.cell.version) for v in values.values() if isinstance(v, RecordedTensor)]
 
     def side(block):
         results = tuple(map(recording.to_ours, runner._block(block, dict(values))))

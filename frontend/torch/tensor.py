@@ -54,18 +54,53 @@ class View:
     strided: bool | None = False
 
 
+class Place:
+    """What a tensor shows of a storage: all of it, or a view of what another place shows. A change of a tensor's shape in place gives it another."""
+
+    __slots__ = ("cell", "base", "how", "_value", "_seen")
+
+    def __init__(self, cell: Storage, value: Tensor, base: "Place | None" = None, how: View | None = None):
+        self.cell, self.base, self.how, self._value, self._seen = cell, base, how, value, cell.version
+
+    @property
+    def value(self) -> Tensor:
+        """The present value."""
+        if self._seen != self.cell.version:
+            self._value = self.cell.value if self.base is None else self.how.get(self.base.value)
+            self._seen = self.cell.version
+        return self._value
+
+    @property
+    def strided(self) -> bool | None:
+        """Whether the elements lie apart or in another order; see `View`."""
+        return self.how.strided if self.how is not None else False
+
+    def write(self, value: Tensor) -> None:
+        """Give the storage the value that it has once this place shows `value`."""
+        if self.base is None:
+            self.cell.value = value
+        elif self.how.put is None:
+            raise TraceError(f"a change in place of a tensor that may or may not share memory cannot be recorded, at {user_line()}\n"
+                             "  make it a copy with clone(), or write with an index")
+        else:
+            self.base.write(self.how.put(self.base.value, value))
+
+    def written(self, value: Tensor) -> None:
+        """Note that this place shows a new value, which it has written."""
+        self.cell.version += 1
+        self._value, self._seen = value, self.cell.version
+
+
 class RecordedTensor(torch.Tensor):
     """A torch tensor without data. Every torch function of it is caught by the recording's function mode."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     @staticmethod
-    def __new__(cls, value: Tensor, storage: Storage | None = None, base: "RecordedTensor | None" = None, view: View | None = None):
+    def __new__(cls, value: Tensor, storage: Storage | None = None, place: Place | None = None):
         sizes = tuple(s if isinstance(s, int) else 1 for s in value.shape)
         self = torch.Tensor._make_wrapper_subclass(cls, sizes, dtype=to_torch_dtype(value.dtype))
-        self._storage_cell = storage or Storage(value)
-        self._base_tensor, self._how = base, view
-        self._value, self._seen = value, self._storage_cell.version
+        self._place = place or Place(storage or Storage(value), value)
         return self
 
     # What torch calls on the quotient of a size and a float.
@@ -101,51 +136,54 @@ def dispatched(function, args, kwargs):
 
 def value_of(tensor: RecordedTensor) -> Tensor:
     """The present value of a recorded tensor."""
-    cell = tensor._storage_cell
-    if tensor._seen == cell.version:
-        return tensor._value
-    if tensor._base_tensor is None:
-        tensor._value = cell.value
-    else:
-        tensor._value = tensor._how.get(value_of(tensor._base_tensor))
-    tensor._seen = cell.version
-    return tensor._value
+    return tensor._place.value
+
+
+def viewed_place(place: Place, view: View) -> Place:
+    """A place that shows a view of another."""
+    view.strided = True if True in (view.strided, place.strided) else None if None in (view.strided, place.strided) else False
+    return Place(place.cell, view.value, place, view)
 
 
 def view_of(base: RecordedTensor, view: View) -> RecordedTensor:
     """A tensor that shares the storage of `base`."""
-    before = base._how.strided if base._how is not None else False
-    view.strided = True if True in (view.strided, before) else None if None in (view.strided, before) else False
-    return RecordedTensor(view.value, base._storage_cell, base, view)
+    return RecordedTensor(view.value, place=viewed_place(base._place, view))
+
+
+def reshape_in_place(tensor: RecordedTensor, view: View) -> RecordedTensor:
+    """The tensor itself, which shows from now on a view of what it showed."""
+    refuse_owned(tensor._place.cell)
+    tensor._place = viewed_place(tensor._place, view)
+    return tensor
+
+
+def as_it_is(tensor: RecordedTensor) -> RecordedTensor:
+    """The tensor; where its shape was changed in place, another of the same place, whose sizes torch's own code sees as they are."""
+    value = value_of(tensor)
+    with torch._C.DisableTorchFunction():
+        same = tuple(tensor.shape) == tuple(s if isinstance(s, int) else 1 for s in value.shape)
+    return tensor if same else RecordedTensor(value, place=tensor._place)
 
 
 def compacted(base: RecordedTensor, view: View) -> RecordedTensor:
     """What ``contiguous()`` or ``reshape`` give: the same memory where they can, a copy where they must."""
-    strided = base._how.strided if base._how is not None else False
-    if strided:
+    if base._place.strided:
         return RecordedTensor(view.value)
-    if strided is None:
+    if base._place.strided is None:
         view.put = None
     return view_of(base, view)
 
 
 def write(tensor: RecordedTensor, value: Tensor) -> None:
     """Give a recorded tensor, and all that share its storage, a new value of the same shape and dtype."""
-    cell = tensor._storage_cell
+    place = tensor._place
+    refuse_owned(place.cell)
+    place.write(value)
+    place.written(value)
+
+
+def refuse_owned(cell: Storage) -> None:
+    """TraceError for a change of what belongs to the program outside the recording."""
     if cell.owner is not None:
         raise TraceError(f"a change in place of {cell.owner} cannot be recorded, at {user_line()}\n"
                          "  a recording has no state: return the new value as an output, or change a copy (x.clone())")
-    _write_up(tensor, value)
-    cell.version += 1
-    tensor._value, tensor._seen = value, cell.version
-
-
-def _write_up(tensor: RecordedTensor, value: Tensor) -> None:
-    base = tensor._base_tensor
-    if base is None:
-        tensor._storage_cell.value = value
-        return
-    if tensor._how.put is None:
-        raise TraceError(f"a change in place of a tensor that may or may not share memory cannot be recorded, at {user_line()}\n"
-                         "  make it a copy with clone(), or write with an index")
-    _write_up(base, tensor._how.put(value_of(base), value))

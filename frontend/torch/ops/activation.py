@@ -53,7 +53,7 @@ def leaky_relu(input, negative_slope=0.01, inplace=False):
 
 @handles("F.prelu", "prelu")
 def prelu(input, weight):
-    return ops.prelu(input, weight)
+    return ops.prelu(input, weight.astype(input.dtype))
 
 
 @handles("F.rrelu", "rrelu")

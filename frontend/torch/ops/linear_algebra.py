@@ -110,6 +110,34 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
     return ops.norm(ops.expand_dims(x1, -2) - ops.expand_dims(x2, -3), ord=float(p), axis=-1)
 
 
+@handles("F.pdist", "pdist")
+def pdist(input, p=2.0):
+    """The distances of all pairs of rows i < j, in the order of (i, j)."""
+    size = input.shape[0]
+    place = ops.arange(size * (size - 1) // 2)
+    row = ops.arange(size)
+    starts = ops.floor_divide(row * (row * -1 + (size * 2 - 1)), as_dtype(2, row.dtype))  # the first pair of each row
+    i = ops.searchsorted(starts, place, right=True).astype("int64") - 1
+    i = ops.where(i == size - 1, i - 1, i)  # the last row begins no pair
+    j = place - ops.gather(starts, i, axis=0) + i + 1
+    return ops.norm(ops.gather(input, i, axis=0) - ops.gather(input, j, axis=0), ord=float(p), axis=-1)
+
+
+@handles("vander")
+def vander(x, N=None, increasing=False):
+    """Powers of each element, the highest first."""
+    y = linalg_vander(x, N)
+    return y if increasing else ops.flip(y, (-1,))
+
+
+@handles("linalg_vander")
+def linalg_vander(x, N=None):
+    count = x.shape[-1] if N is None else N
+    ones = ops.ones((*x.shape, 1), x.dtype)
+    factors = ops.broadcast_to(ops.expand_dims(x, -1), shape=(*x.shape, count))
+    return ops.cumprod(ops.concat([ones, factors], axis=-1), axis=-1, dtype=x.dtype)[..., :count]
+
+
 @handles("F.grouped_mm", "_grouped_mm", "grouped_mm", "transformers.grouped_mm_fallback")
 def grouped_mm(mat_a, mat_b, offs=None, bias=None, out_dtype=None):
     """Rows by the matrix of their group, row by row: a group ends before the row that `offs` gives; rows behind the last group are 0."""

@@ -12,9 +12,9 @@ from ..registry import handles
 from ..sizes import to_sym_int, torch_size
 from ..tensor import RecordedTensor, value_of
 
-PASSED = ("get:dtype", "get:device", "get:layout", "get:ndim", "get:requires_grad", "get:is_leaf", "get:is_cuda", "get:is_cpu", "get:is_sparse", "get:is_nested",
+PASSED = ("get:dtype", "get:device", "get:layout", "get:requires_grad", "get:is_leaf", "get:is_cuda", "get:is_cpu", "get:is_sparse", "get:is_nested",
           "get:is_meta", "get:is_mps", "get:is_xpu", "get:is_quantized", "get:is_mkldnn", "get:is_sparse_csr", "get:is_xla", "get:is_vulkan", "get:is_mtia",
-          "get:is_hpu", "get:is_ipu", "get:is_maia", "get:names", "dim", "ndimension", "is_floating_point", "is_complex", "is_signed", "is_inference",
+          "get:is_hpu", "get:is_ipu", "get:is_maia", "get:names", "is_floating_point", "is_complex", "is_signed", "is_inference",
           "element_size", "is_conj", "is_neg", "is_same_size", "_is_view", "__hash__", "get_device", "data_ptr", "is_tensor", "is_distributed",
           "_is_zerotensor", "get:_backward_hooks", "is_pinned")
 NOTHING = ("get:grad", "get:grad_fn", "get:name", "set:grad", "set:requires_grad", "record_stream", "_assert_scalar", "_assert_tensor_metadata",
@@ -53,6 +53,11 @@ def shape(recording, input):
         with torch._C.DisableTorchFunction():
             return input.shape
     return torch_size(value_of(input).shape)
+
+
+@handles("dim", "ndimension", "get:ndim", kind="raw")
+def rank(recording, input):
+    return input.dim() if not isinstance(input, RecordedTensor) else value_of(input).ndim
 
 
 @handles("size", kind="raw")

@@ -8,7 +8,7 @@ from ..registry import handles
 
 @handles("F.layer_norm", "layer_norm")
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
-    return ops.layer_norm(input, tuple(normalized_shape), weight, bias, eps)
+    return ops.layer_norm(input, tuple(normalized_shape), weight, bias, eps).astype(input.dtype)
 
 
 @handles("aten.native_layer_norm", "native_layer_norm")
@@ -25,12 +25,12 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 
 @handles("F.group_norm")
 def f_group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
-    return ops.group_norm(input, num_groups, weight, bias, eps)
+    return ops.group_norm(input, num_groups, weight, bias, eps).astype(input.dtype)
 
 
 @handles("group_norm")
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled=True):
-    return ops.group_norm(input, num_groups, weight, bias, eps)
+    return ops.group_norm(input, num_groups, weight, bias, eps).astype(input.dtype)
 
 
 @handles("native_group_norm")
@@ -42,12 +42,12 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
 
 @handles("F.batch_norm")
 def f_batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
-    return ops.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    return ops.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps).astype(input.dtype)
 
 
 @handles("batch_norm")
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled=True):
-    return ops.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    return ops.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps).astype(input.dtype)
 
 
 @handles("_native_batch_norm_legit_no_training")

@@ -1,10 +1,18 @@
 """Sorting and searching."""
 from __future__ import annotations
 
+import numpy as np
+
 from ... import ops
+from ....dialect import symbolic
+from ....dialect.shapes import policy
+from ....dialect.symbolic import Dim
+from ...dispatch import current_recorder
 from ...ops.declared import declared
+from ...symbolic_int import wrap
 from ..dtypes import is_floating
 from ..registry import handles
+from .index_range import require_not_negative
 from .reduction import ValuesIndices
 from .values import as_dtype, scalars_have_an_axis, tensor_of
 
@@ -97,6 +105,38 @@ def histc(input, bins=100, min=0, max=0):
     return ops.sum((ops.expand_dims(place, 1) == ops.arange(bins)).astype(x.dtype), axis=0)
 
 
+@handles("bincount")
+def bincount(input, weights=None, minlength=0):
+    """How often each number from 0 occurs, or the sum of its weights: up to the largest, at least `minlength` numbers."""
+    require_not_negative("bincount", input, input, 0)
+    input = input.astype("int64")
+    largest = ops.max(ops.concat([input, as_dtype([minlength - 1], input.dtype)], axis=0))
+    if largest.is_recorded:
+        recorder = current_recorder()
+        name = next(iter(symbolic.symbols_of(policy().fresh("numbers")))).name
+        count = wrap(recorder.to_size(recorder._as_node(largest + 1), Dim.symbol(name, minimum=minlength, anonymous=True)), recorder)
+    else:
+        count = int(largest.item()) + 1
+    weights = ops.ones_like(input) if weights is None else weights if weights.dtype == np.float32 else weights.astype("float64")
+    return ops.scatter(ops.zeros((count,), weights.dtype), input, weights, axis=0, reduction="add")
+
+
+@handles("mode")
+@scalars_have_an_axis
+def mode(input, dim=-1, keepdim=False):
+    """The element that occurs most often, the smallest of several; the last place that has it. Each is compared with all others."""
+    x = ops.moveaxis(ops.sort(input, axis=dim), dim, -1)
+    equal = ops.expand_dims(x, -1) == ops.expand_dims(x, -2)
+    best = ops.argmax(ops.count_nonzero(equal, axis=-1), axis=-1, keepdims=True)
+    values = ops.take_along_axis(x, best, -1)
+    same = ops.moveaxis(input, dim, -1) == values
+    if is_floating(input.dtype):
+        same = same | ops.isnan(ops.moveaxis(input, dim, -1)) & ops.isnan(values)
+    places = ops.max(ops.where(same, ops.arange(x.shape[-1]), as_dtype(0, np.dtype("int64"))), axis=-1, keepdims=True)
+    shaped = lambda t: ops.moveaxis(t, -1, dim) if keepdim else ops.squeeze(t, -1)
+    return ValuesIndices(shaped(values), shaped(places))
+
+
 @handles("isin")
 def isin(elements, test_elements, assume_unique=False, invert=False):
     found = ops.any(ops.expand_dims(elements, -1) == ops.reshape(test_elements, shape=(-1,)), axis=-1)
@@ -109,11 +149,13 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     if dim is not None and input.ndim != 1:
         return NotImplemented
     x = ops.reshape(input, shape=(-1,))
-    first = ops.concat([ops.ones_like(x[:1]).astype(bool), x[1:] != x[:-1]], axis=0)
+    size = x.shape[0]
+    place = ops.arange(size)
+    first = (place == 0) | (x != ops.gather(x, ops.maximum(place - 1, as_dtype(0, place.dtype)), axis=0))
     values = x[first]
     inverse = ops.cumsum(first.astype("int64"), axis=0) - 1
-    starts = ops.nonzero(first)[0]
-    counts = ops.concat([starts[1:], ops.reshape(ops.cast(x.shape[0], dtype="int64"), shape=(1,))], axis=0) - starts if return_counts else None
+    counts = ops.zeros((values.shape[0],), "int64")
+    counts = ops.scatter(counts, inverse, ops.ones_like(inverse), axis=0, reduction="add") if return_counts else None
     extra = [t for wanted, t in ((return_inverse, ops.reshape(inverse, shape=input.shape)), (return_counts, counts)) if wanted]
     return (values, *extra) if extra else values
 

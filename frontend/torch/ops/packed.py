@@ -79,7 +79,7 @@ def pack(recording, input, lengths, batch_first=False):
 
 def _rows(padded: Tensor, packing: Packing, zeroed: bool = False) -> PackedRows:
     rows = PackedRows(padded[packing.mask])
-    rows.padded, rows.version, rows.zeroed = padded, rows._storage_cell.version, zeroed
+    rows.padded, rows.version, rows.zeroed = padded, rows._place.cell.version, zeroed
     return rows
 
 
@@ -115,7 +115,7 @@ def _longest(lengths: Tensor, steps):
 def _padded(recording, data, packing: Packing) -> Tensor:
     """The padded tensor of packed rows, 0 where there are none."""
     rows = value_of(recording.recorded(data))
-    if isinstance(data, PackedRows) and data.version == data._storage_cell.version:
+    if isinstance(data, PackedRows) and data.version == data._place.cell.version:
         return data.padded
     steps, batch = packing.mask.shape
     flat = ops.reshape(packing.mask, shape=(-1,))

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
@@ -52,6 +53,10 @@ def _adaptive(kind: str, rank: int):
 def adaptive_with_indices(input, output_size) -> tuple[Tensor, Tensor]:
     """The largest element of each window and its place in the flat image. Window i of n over m elements is floor(i*m/n) to ceil((i+1)*m/n)."""
     rank = len(output_size)
+    if all(o == 1 for o in output_size):
+        flat = ops.reshape(input, shape=(*input.shape[:-rank], -1))
+        shape = (*input.shape[:-rank], *(1,) * rank)
+        return tuple(ops.reshape(t, shape=shape) for t in (ops.max(flat, axis=-1), ops.argmax(flat, axis=-1)))
     sizes = [s.__index__() for s in input.shape[-rank:]]
     wanted = [n if o is None else o.__index__() for o, n in zip(output_size, sizes)]
     windows, inside = zip(*(_windows(n, o) for n, o in zip(sizes, wanted)))
@@ -77,6 +82,19 @@ def _windows(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     places = starts[:, None] + np.arange((ends - starts).max())
     return np.minimum(places, size - 1), places < ends[:, None]
 
+
+def _unpool(rank: int):
+    """Elements at their places in the flat image, which max-pooling gives; 0 elsewhere."""
+    def handler(input, indices, output_size, stride=None, padding=None):
+        lead = input.shape[:-rank]
+        flat = ops.zeros((*lead, math.prod(output_size)), input.dtype)
+        rows = lambda t: ops.reshape(t, shape=(*lead, math.prod(input.shape[-rank:])))
+        return ops.reshape(ops.scatter(flat, rows(indices), rows(input), axis=-1), shape=(*lead, *output_size))
+    return handler
+
+
+handles("max_unpool2d", "C.max_unpool2d")(_unpool(2))
+handles("max_unpool3d", "C.max_unpool3d")(_unpool(3))
 
 for _rank in (1, 2, 3):
     handles(f"max_pool{_rank}d", f"F.max_pool{_rank}d")(_maximum(_rank))

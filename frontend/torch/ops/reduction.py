@@ -5,8 +5,10 @@ import collections
 
 import numpy as np
 
+from ....dialect import symbolic
 from ....errors import UnsupportedOpError
 from ... import ops
+from ...symbolic_int import size_of
 from ...tensor import Tensor
 from ..dtypes import is_floating, to_numpy_dtype
 from ..registry import handles
@@ -200,6 +202,8 @@ def _running_extreme(replaces, input, dim) -> ValuesIndices:
         return ValuesIndices(input, ops.zeros((), "int64"))
     nan = ops.isnan if is_floating(input.dtype) else ops.zeros_like
     rows = ops.moveaxis(input, dim, 0)
+    if isinstance(rows.shape[0], int) and not rows.shape[0]:
+        return ValuesIndices(input, ops.zeros_like(input).astype("int64"))
 
     def step(carry, row):
         (best, place), (new, at) = carry, row
@@ -207,7 +211,8 @@ def _running_extreme(replaces, input, dim) -> ValuesIndices:
         best, place = ops.where(wins, new, best), ops.where(wins, ops.broadcast_to(at, shape=place.shape), place)
         return (best, place), (best, place)
 
-    start = rows[0], ops.zeros_like(rows[0]).astype("int64")
+    first = ops.pad(rows, [(0, 1)] + [(0, 0)] * (rows.ndim - 1))[0] if symbolic.less_equal(1, size_of(rows.shape[0])) is not True else rows[0]
+    start = first, ops.zeros_like(first).astype("int64")
     _, (values, places) = ops.scan(step, start, (rows, ops.arange(rows.shape[0])))
     return ValuesIndices(ops.moveaxis(values, 0, dim), ops.moveaxis(places, 0, dim))
 

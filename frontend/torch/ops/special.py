@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ... import ops
 from ...ops.random_keyed import normal_quantile
 from ..registry import handles
@@ -46,6 +48,41 @@ def _log_gamma(z):
     series = 0.99999999999980993 + sum(c / (z + float(i)) for i, c in enumerate(LANCZOS))
     t = z + 6.5
     return (z - 0.5) * ops.log(t) - t + ops.log(series) + 0.5 * math.log(2 * math.pi)
+
+
+@handles("digamma", "special_psi", "special_digamma")
+def digamma(input):
+    """The derivative of lgamma: by an asymptotic series from 10 on, by recurrence below, by reflection below 1/2; NaN at -1, -2, ..."""
+    (x,) = floating(input)
+    reflected = x < 0.5
+    z = ops.where(reflected, 1.0 - x, x)
+    y = as_dtype(0, x.dtype)
+    for _ in range(10):
+        below = z < 10
+        y = ops.where(below, y - 1.0 / z, y)
+        z = ops.where(below, z + 1.0, z)
+    square = 1.0 / (z * z)
+    series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square * (1 / 132)))))
+    y = y + ops.log(z) - 0.5 / z - series
+    whole = ops.floor(x) == x
+    y = ops.where(reflected, y - math.pi / ops.tan((x - ops.round(x)) * math.pi), y)
+    y = ops.where(whole & (x < 0), as_dtype(float("nan"), x.dtype), y)
+    return ops.where(x == 0, ops.copysign(as_dtype(float("inf"), x.dtype), -x), y)
+
+
+@handles("nextafter")
+def nextafter(input, other):
+    """The number next to x towards y: the bits of a float, as an integer, are in the order of its size."""
+    x, y = ops.broadcast_tensors(*promoted(input, other))
+    if x.dtype.itemsize < 4:
+        return NotImplemented
+    whole = "int32" if x.dtype.itemsize == 4 else "int64"
+    bits = ops.bitcast(x, dtype=whole)
+    step = ops.where((y > x) == (x > 0), as_dtype(1, bits.dtype), as_dtype(-1, bits.dtype))
+    smallest = ops.bitcast(ops.where(ops.signbit(y), as_dtype(np.iinfo(whole).min + 1, bits.dtype), as_dtype(1, bits.dtype)), dtype=x.dtype)
+    found = ops.where(x == 0, smallest, ops.bitcast(bits + step, dtype=x.dtype))
+    found = ops.where(x == y, y, found)
+    return ops.where(ops.isnan(x) | ops.isnan(y), as_dtype(float("nan"), x.dtype), found)
 
 
 @handles("gcd")

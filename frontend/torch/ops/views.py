@@ -15,7 +15,7 @@ from ...symbolic_int import size_of
 from ...tensor import Tensor
 from ..dtypes import to_numpy_dtype
 from ..registry import handles
-from ..tensor import RecordedTensor, value_of, View, view_of
+from ..tensor import RecordedTensor, refuse_owned, reshape_in_place, value_of, View, view_of
 from .values import as_sizes
 from .writing import is_basic, put_item
 
@@ -243,10 +243,10 @@ def as_strided(recording, input, size, stride, storage_offset=None):
 
 def _covers_memory(tensor) -> bool:
     """Whether a tensor's elements are all of its memory, in order."""
-    root = tensor
-    while root._base_tensor is not None:
-        root = root._base_tensor
-    return root is tensor or tensor._how.strided is False and math.prod(value_of(tensor).shape) == math.prod(value_of(root).shape)
+    place = root = tensor._place
+    while root.base is not None:
+        root = root.base
+    return root is place or place.strided is False and math.prod(place.value.shape) == math.prod(root.value.shape)
 
 
 @handles("unfold", kind="view")
@@ -262,6 +262,26 @@ def unfold(input, dimension, size, step):
     def get(x):
         return moveaxis(ops.gather(x, places, axis=dim), dim + 1, -1)
     return View(get(input), get, None)
+
+
+@handles("resize_", "resize_as_", kind="raw")
+def resize(recording, input, *shape, memory_format=None):
+    """Another shape of the same elements, in place; of several axes their order in memory is not known."""
+    tensor = recording.recorded(input)
+    shape = recording.to_ours(list(shape))
+    wanted = tuple(shape[0].shape) if isinstance(shape[0], Tensor) else as_sizes(shape)
+    old, new = (symbolic.product(map(size_of, s)) for s in (value_of(tensor).shape, wanted))
+    if symbolic.equal(old, new) is not True or tensor._place.strided is not False or value_of(tensor).ndim > 1:
+        return recording.missing_function(f"resize_ from {old} elements to {new}, or of a tensor of several axes")
+    return reshape_in_place(tensor, reshaped(value_of(tensor), wanted))
+
+
+@handles("set:data", kind="raw")
+def set_data(recording, input, other):
+    """``x.data = y``: x shows from now on what y shows."""
+    tensor = recording.recorded(input)
+    refuse_owned(tensor._place.cell)
+    tensor._place = recording.recorded(other)._place
 
 
 @handles("contiguous", "F.contiguous", kind="view")

@@ -155,6 +155,70 @@ def test_a_window_longer_than_its_axis_is_refused(interpreted):
         interpreted(traced, [numbers(2).numpy()])
 
 
+LINEAR = torch.nn.Linear(5, 3)
+RAMP = torch.linspace(-3.3, 9.7, 13)
+COUNTED = torch.tensor([1, 3, 3, 0, 2, 3])
+PAIR = torch.nn.MaxPool2d(2, return_indices=True)
+MORE = {
+    "shapes in place": (lambda x: _shapes(x.clone()), lambda n: (numbers(n, 5),)),
+    "bincount": (lambda i: (torch.bincount(i), torch.bincount(i, minlength=5)[:4]), lambda n: (COUNTED[:n + 1],)),
+    "bincount of weights": (lambda i, w: torch.bincount(i, w, minlength=6), lambda n: (COUNTED[:n], numbers(n))),
+    "mode": (lambda x: (x.mode(), x.mode(0, keepdim=True), x.long().mode(1)), lambda n: ((numbers(n, 5) * 2).round(),)),
+    "nextafter": (lambda a, b: torch.nextafter(a, b), lambda n: (torch.tensor([0, 1, -1, INF])[:n], torch.tensor([-1, 3, -INF, NAN])[:n])),
+    "digamma": (torch.digamma, lambda n: (torch.cat([RAMP[:2 * n], torch.tensor([0.0, -0.0, -2.0, INF, 1e4])]),)),
+    "vander": (lambda x: (torch.vander(x, increasing=True), torch.vander(x, N=3), torch.linalg.vander(x[None], N=2)), lambda n: (numbers(n),)),
+    "pdist": (lambda x: (F.pdist(x), F.pdist(x, 1.0)), lambda n: (numbers(n, 5),)),
+    "max_unpool": (lambda x: torch.nn.MaxUnpool2d(2)(*PAIR(x)), lambda n: (numbers(2, n, 6, 4),)),
+    "global pooling with indices": (lambda x: F.adaptive_max_pool1d(x, 1, return_indices=True), lambda n: (numbers(2, 3, n),)),
+    "vmap": (lambda a, b: (torch.vmap(torch.dot)(a, b), torch.vmap(lambda u: torch.vmap(lambda v: (u * v).sum(), out_dims=0)(b))(a)),
+             lambda n: (numbers(n, 5), numbers(n, 5, seed=3))),
+    "vmap of columns": (lambda x: torch.vmap(lambda u, s: u.softmax(0) * s, in_dims=(1, None), out_dims=1)(x, 3.0), lambda n: (numbers(n, 5),)),
+    "functional_call": (lambda x: torch.func.functional_call(LINEAR, {"weight": LINEAR.weight * 2}, (x,)), lambda n: (numbers(n, 5),)),
+    "ctc": (lambda p, t, i, l: F.ctc_loss(p.log_softmax(-1), t, i, l, zero_infinity=True),
+            lambda n: (numbers(4 + n, n, 5), classes(n, n).clamp(min=1), torch.arange(1, n + 1) + 3, torch.arange(n) + 1)),
+    "ctc of each": (lambda p: F.ctc_loss(p.log_softmax(-1), torch.tensor([1, 2, 2, 3, 1]), (5, 5), (3, 2), reduction="none"), lambda n: (numbers(4 + n, 2, 5),)),
+    "no rows": (lambda x: (x.cummax(0), torch.unique_consecutive(x[:, 0], return_inverse=True, return_counts=True)), lambda n: (numbers(n % 4, 5),)),
+}  # fmt: skip
+
+
+def _shapes(x):
+    row = x[0]
+    x.unsqueeze_(0)
+    x.mul_(2)
+    x.transpose_(1, 2)
+    x += 1
+    y = (x * 2).flatten().resize_(x.shape[-1], 5)
+    y.t_().squeeze_()
+    return x, row, y, x.dim()
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_more_functions(name, agrees):
+    function, inputs = MORE[name]
+    small, large = inputs(3), inputs(4)
+    axes = tuple(tuple(None if a == b else "n" if b == 0 else om.Axis("n", min=2) if b == 4 else f"m{i}" for a, b in zip(s.shape, t.shape))
+                 for i, (s, t) in enumerate(zip(small, large)))
+    agrees(function, small, axes if len(axes) > 1 else axes[0], [large])
+
+
 def test_a_decomposition_that_asks_for_a_size_is_named():
-    with pytest.raises(om.TraceError, match="(?s)test_functions.*torch's decomposition of nextafter"):
-        om.trace(torch.nextafter, numbers(2, 3), numbers(2, 3), axes=ROWS[:2])
+    with pytest.raises(om.TraceError, match="(?s)test_functions.*torch's decomposition of special_zeta"):
+        om.trace(torch.special.zeta, numbers(2, 3), numbers(2, 3), axes=ROWS[:2])
+
+
+def test_autocast(agrees):
+    layer, norm = torch.nn.Linear(5, 4), torch.nn.LayerNorm(4)
+    attention = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+    dtypes = []
+
+    def program(x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = norm(layer(x))
+            results = y, y.softmax(-1) + x[..., :4], y @ y.mT, F.mse_loss(y, x[..., :4]), attention(y, y, y)[0], torch.cat([y, x[..., :4]]), y.exp().sum()
+            with torch.autocast("cpu", enabled=False):
+                results += (norm(y.float()),)
+        dtypes.append([r.dtype for r in results])
+        return [r.float() for r in results]
+
+    agrees(program, (numbers(2, 3, 5),), ("n", None, None), [(numbers(3, 3, 5),)], rtol=5e-2, atol=5e-2)
+    assert dtypes[0] == dtypes[-1]

@@ -141,9 +141,9 @@ def test_compile_backend():
 
 
 def test_compile_backend_falls_back_with_a_message():
-    compiled = torch.compile(lambda x: torch.fft.fft(x).real, backend=om.compile_backend)
+    compiled = torch.compile(lambda x: torch.special.bessel_j0(x), backend=om.compile_backend)
     with torch.no_grad(), pytest.warns(UserWarning, match="leaves this graph to torch"):
-        torch.testing.assert_close(compiled(torch.ones(4)), torch.tensor([4.0, 0, 0, 0]))
+        torch.testing.assert_close(compiled(torch.zeros(4)), torch.ones(4))
     model = torch.nn.Linear(2, 2)
     with pytest.warns(UserWarning, match="gradients"):
         torch.compile(model, backend=om.compile_backend)(torch.ones(1, 2)).sum().backward()

@@ -131,6 +131,11 @@ def dim(buffer, axis: int):
     return memref.dim(buffer, value(axis)) if size == DYNAMIC else size
 
 
+def rank(buffer) -> int:
+    """The number of axes of a memref."""
+    return ir.MemRefType(buffer.type).rank
+
+
 # --- loops ------------------------------------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Two-dimensional convolution, any strategy, and the packing of its filter."""
+"""Convolution over two or three axes, any strategy, and the packing of its filter."""
 
 from mlir import ir
 
@@ -19,7 +19,8 @@ from .shapes import ConvShape, MatmulShape
 def emit_conv(x, filter, y, shape: ConvShape, epilogue=None, target: Target | None = None, scratch=None):
     """Emit y = epilogue(x * filter) at the insertion point; `filter` was packed by `emit_pack_filter`.
 
-    x and y are [n, c, h, w], or [n, h, w, c] where the shape says `"nhwc"`. `scratch` is a buffer of `scratch_shape`, where that is not None.
+    x and y are [n, c, h, w], or [n, h, w, c] where the shape says `"nhwc"`, with a depth before h where the shape has one; y is then NHWC.
+    `scratch` is a buffer of `scratch_shape`, where that is not None.
     """
     target = target or host()
     strategy = conv_strategy(shape, target)
@@ -34,13 +35,13 @@ def can_read(x, shape: ConvShape, target: Target | None = None) -> bool:
     """Whether the kernel for this shape reads a view as it lies: pixels of one plane or image in a row where the kernel takes them as one."""
     strategy = conv_strategy(shape, target or host())
     joined = {"rows": [[0, 1, 2], [3]] if shape.layout_in == "nhwc" else [[0], [1, 2, 3]], "planes": [[0], [1], [2, 3]]}
-    return b.collapses(x, joined.get(strategy, [[0], [1], [2], [3]]))
+    return b.collapses(x, joined.get(strategy, [[axis] for axis in range(b.rank(x))]))
 
 
 def emit_pack_filter(filter, packed, strategy: str, transposed: bool = False):
     """Emit packed = pack(filter) for the strategy's kernel, `packed` of `packed_filter_shape`.
 
-    The filter is [filters, channels / groups, height, width], or [channels, filters / groups, height, width] if `transposed`.
+    The filter is [filters, channels / groups, ...taps], or [channels, filters / groups, ...taps] if `transposed`.
     """
     if strategy == "rows":
         emit_pack_b(b.collapse(filter, [[0], [1, 2, 3]]), packed, transposed=True)
@@ -109,8 +110,8 @@ def _copy_filter(filter, packed):
 
 
 def _pack_pixels(filter, packed, transposed):
-    """[group][panel][channel block][ky][kx][channel][filter], zeros after the last filter of a group."""
-    groups, panels, blocks, rows, columns, inner, width = ir.MemRefType(packed.type).shape
+    """[group][panel][channel block][...taps][channel][filter], zeros after the last filter of a group."""
+    groups, panels, blocks, *taps, inner, width = ir.MemRefType(packed.type).shape
     sizes = ir.MemRefType(filter.type).shape
     per_group = sizes[1] if transposed else sizes[0] // groups
     zero = b.zero(b.element_type(packed))
@@ -121,24 +122,27 @@ def _pack_pixels(filter, packed, transposed):
         count = width if per_group % width == 0 else b.minimum(width, b.sub(per_group, first))
 
         def each_tap(body):
-            def row(ky):
-                b.loop(0, columns, 1, lambda kx: b.loop(0, inner, 1, lambda lane: body(ky, kx, lane)))
+            def axis(place):
+                if len(place) == len(taps):
+                    b.loop(0, inner, 1, lambda lane: body(place, lane))
+                else:
+                    b.loop(0, taps[len(place)], 1, lambda k: axis([*place, k]))
 
-            b.loop(0, rows, 1, row)
+            axis([])
 
         def copy(j):
             number = b.add(first, j)
 
-            def one(ky, kx, lane):
+            def one(tap, lane):
                 channel = b.add(b.mul(block, inner), lane)
                 at = [b.add(b.mul(group, per_group), number), channel]
                 if transposed:
                     at = [b.add(b.mul(group, blocks * inner), channel), number]
-                b.store(b.load(filter, [*at, ky, kx]), packed, [group, panel, block, ky, kx, lane, j])
+                b.store(b.load(filter, [*at, *tap]), packed, [group, panel, block, *tap, lane, j])
 
             each_tap(one)
 
         b.loop(0, count, 1, copy)
-        b.loop(count, width, 1, lambda j: each_tap(lambda ky, kx, lane: b.store(zero, packed, [group, panel, block, ky, kx, lane, j])))
+        b.loop(count, width, 1, lambda j: each_tap(lambda tap, lane: b.store(zero, packed, [group, panel, block, *tap, lane, j])))
 
     b.parallel(groups * panels * blocks, chunk)

@@ -5,9 +5,12 @@ a row, so that an input pixel, once loaded, serves every output pixel that it is
 each channel of the group is one shuffle of what was loaded.
 """
 
+import math
+
 from mlir.dialects import arith, vector
 
 from . import build as b
+from .conv_pixels import PlaneTaps, spatial, whole_phase
 from .conv_taps import Taps
 from .pack import accumulator_type
 from .place import Place, finish
@@ -22,18 +25,21 @@ class GroupedConvolution:
         self.accumulator = accumulator_type(b.element_type(x))
         self.lanes = target.lanes(b.bits(self.accumulator))
         self.kind = b.vector_type(self.lanes, self.accumulator)
-        self.size, self.out = (b.dim(x, 1), b.dim(x, 2)), (b.dim(y, 1), b.dim(y, 2))
+        *planes, height, width = spatial(x, "nhwc")
+        phase = whole_phase(shape, spatial(y, "nhwc"))
+        self.size, self.out = (height, width), phase.out
+        self.depth = phase.depth and PlaneTaps(phase.depth, planes[0])
         self.taps = Taps(shape.axes(), self.size, self.out)
         self.channels = shape.channels // shape.groups
         self.span = self.lanes // shape.per_group * self.channels
         """Channels that a vector of filters needs."""
 
     def emit(self):
-        images = b.dim(self.x, 0)
-        b.parallel(b.mul(images, self.out[0]), lambda chunk: self._row(*b.split(chunk, images, self.out[0])))
+        images, planes = b.dim(self.x, 0), self.depth.out if self.depth else 1
+        b.parallel(b.mul(b.mul(images, planes), self.out[0]), lambda chunk: self._row(*b.split(chunk, images, planes, self.out[0])))
 
-    def _row(self, image, y):
-        self.image = image
+    def _row(self, image, plane, y):
+        self.image, self.plane, self.source, self.tap_plane = image, plane, [], []
         end = None if b.known(self.out[1]) and b.known(self.size[1]) else self.out[1]
         rows = self.taps.tap_rows(y)
         self.taps.columns(0, end, PIXELS, lambda x, size, taps: self._tiles(y, rows, x, size, taps))
@@ -47,11 +53,16 @@ class GroupedConvolution:
             self._tile(y, rows, x, size, taps, whole)
 
     def _tile(self, y, rows, x, size, taps, first):
-        sums = b.loop(*rows, 1, lambda ky, *sums: self._tap_row(y, ky, x, list(sums), taps, first), [b.zero(self.kind)] * size, rolled=True)
+        def tap_plane(kz, *sums):
+            self.source, self.tap_plane = self.depth.places(self.plane, kz) if self.depth else ([], [])
+            return b.loop(*rows, 1, lambda ky, *sums: self._tap_row(y, ky, x, list(sums), taps, first), sums, rolled=True)
+
+        planes = self.depth.taps_of(self.plane) if self.depth else (0, 1)
+        sums = b.loop(*planes, 1, tap_plane, [b.zero(self.kind)] * size, rolled=True)
         mask = b.mask_first(self.shape.filters - first, self.lanes) if b.known(first) else None
         for p, vec in enumerate(sums):
-            at = (self.image, y, b.add(x, p), first)
-            finish(vec, Place(at, 3, self.lanes, mask), self.y, at, self.epilogue)
+            at = (self.image, *([self.plane] if self.depth else []), y, b.add(x, p), first)
+            finish(vec, Place(at, len(at) - 1, self.lanes, mask), self.y, at, self.epilogue)
 
     def _tap_row(self, y, ky, x, sums, taps, first):
         row, along = self.taps.input_row(y, ky), self.taps.axes[1]
@@ -77,7 +88,7 @@ class GroupedConvolution:
         return column if inside is True else b.minimum(b.maximum(column, 0), b.sub(self.size[1], 1))
 
     def _weights(self, ky, kx, channel, first):
-        return b.widen(b.load_vector(self.filter, [ky, kx, channel, first], self.lanes), self.accumulator)
+        return b.widen(b.load_vector(self.filter, [*self.tap_plane, ky, kx, channel, first], self.lanes), self.accumulator)
 
     def _pixel(self, row, column, first):
         """For each channel of a group, the vector that holds it for each filter of the vector."""
@@ -94,23 +105,24 @@ class GroupedConvolution:
         count = min(self.span - offset, self.lanes)
         if b.known(start):
             count = max(0, min(count, self.shape.channels - start - offset))
-        vec = b.load_vector(self.x, [self.image, row, column, b.add(start, offset)], self.lanes, b.mask_first(count, self.lanes))
+        at = [self.image, *self.source, row, column, b.add(start, offset)]
+        vec = b.load_vector(self.x, at, self.lanes, b.mask_first(count, self.lanes))
         return b.widen(vec, self.accumulator)
 
 
 def emit_pack_grouped(filter, packed):
-    """packed[ky][kx][channel][filter] = filter[filter][channel][ky][kx], zeros after the last filter."""
-    filters, channels, rows, columns = b.ir.MemRefType(filter.type).shape
-    width = b.ir.MemRefType(packed.type).shape[3]
+    """packed[...taps][channel][filter] = filter[filter][channel][...taps], zeros after the last filter."""
+    filters, channels, *taps = b.ir.MemRefType(filter.type).shape
+    width = b.ir.MemRefType(packed.type).shape[-1]
     zero = b.zero(b.element_type(packed))
 
-    def chunk(tap):
-        ky, kx = b.split(tap, rows, columns)
+    def chunk(number):
+        tap = b.split(number, *taps)
 
         def copy(channel):
-            b.loop(0, filters, 1, lambda f: b.store(b.load(filter, [f, channel, ky, kx]), packed, [ky, kx, channel, f]))
-            b.loop(filters, width, 1, lambda f: b.store(zero, packed, [ky, kx, channel, f]))
+            b.loop(0, filters, 1, lambda f: b.store(b.load(filter, [f, channel, *tap]), packed, [*tap, channel, f]))
+            b.loop(filters, width, 1, lambda f: b.store(zero, packed, [*tap, channel, f]))
 
         b.loop(0, channels, 1, copy)
 
-    b.parallel(rows * columns, chunk)
+    b.parallel(math.prod(taps), chunk)

@@ -23,22 +23,55 @@ UNROLLED_TAPS = 3
 
 @dataclass(frozen=True)
 class Phase:
-    """The outputs at offset + i * step, of which `out` are in each axis, and the taps that reach them."""
+    """The outputs at offset + i * step, of which `out` are in each axis, and the taps that reach them; `depth` is a phase of one axis."""
 
     axes: tuple
     out: tuple
     step: tuple = (1, 1)
     offset: tuple = (0, 0)
+    depth: "Phase | None" = None
+
+
+class PlaneTaps:
+    """Along the depth: which planes of the filter meet a plane of the output, and where."""
+
+    def __init__(self, phase: Phase, size):
+        """`size`: the input's depth."""
+        (self.axis,), (self.out,), self.phase = phase.axes, phase.out, phase
+        self.taps = Taps((self.axis,), (size,), (self.out,))
+
+    def taps_of(self, plane):
+        """First and end of the taps inside of the input."""
+        return self.taps.tap_rows(plane)
+
+    def places(self, plane, tap):
+        """The index of the input's plane, and that of the filter's, as lists of one."""
+        return [self.taps.input_row(plane, tap)], [b.add(b.mul(tap, self.axis.step), self.axis.first)]
+
+    def output(self, plane):
+        return [b.add(b.mul(plane, self.phase.step[0]), self.phase.offset[0])]
+
+
+def spatial(buffer, layout) -> tuple:
+    """The sizes of the spatial axes."""
+    rank = b.rank(buffer)
+    return tuple(b.dim(buffer, axis) for axis in (range(1, rank - 1) if layout == "nhwc" else range(2, rank)))
+
+
+def whole_phase(shape, out) -> Phase:
+    """All outputs."""
+    *planes, height, width = out
+    return Phase(shape.axes(), (height, width), depth=Phase((shape.depth_axis(),), tuple(planes), (1,), (0,)) if planes else None)
 
 
 class PixelConvolution:
     def __init__(self, x, filter, y, shape, epilogue, target, phase: Phase | None = None):
         self.x, self.filter, self.y, self.shape, self.epilogue = x, filter, y, shape, epilogue
-        height, width = (1, 2) if shape.layout_in == "nhwc" else (2, 3)
-        self.size = b.dim(x, height), b.dim(x, width)
-        height, width = (1, 2) if shape.layout_out == "nhwc" else (2, 3)
-        self.phase = phase or Phase(shape.axes(), (b.dim(y, height), b.dim(y, width)))
+        *planes, height, width = spatial(x, shape.layout_in)
+        self.size = height, width
+        self.phase = phase or whole_phase(shape, spatial(y, shape.layout_out))
         self.out = self.phase.out
+        self.depth = self.phase.depth and PlaneTaps(self.phase.depth, planes[0])
         self.plan = pixel_plan(shape, b.element_type(x), self.out, target)
         self.accumulator = accumulator_type(b.element_type(x))
         self.kind = b.vector_type(self.plan.lanes, self.accumulator)
@@ -53,14 +86,16 @@ class PixelConvolution:
         plan = self.plan
         self.band_columns = self.out[1] if plan.band_columns is None else plan.band_columns
         images, groups, panels = b.dim(self.x, 0), self.shape.groups, self.panels
+        planes = self.depth.out if self.depth else 1
         bands = b.ceil_div(self.out[0], plan.band_rows), b.ceil_div(self.out[1], self.band_columns) if self.out[1] != 0 else 0
-        count = b.mul(b.mul(images, groups * panels), b.mul(*bands))
+        count = b.mul(b.mul(b.mul(images, planes), groups * panels), b.mul(*bands))
         # The images are innermost, so that a panel of the filter serves all of them while it is in L2.
-        b.parallel(count, lambda chunk: self._chunk(*b.split(chunk, groups, panels, images, *bands)))
+        b.parallel(count, lambda chunk: self._chunk(*b.split(chunk, groups, panels, images, planes, *bands)))
 
-    def _chunk(self, group, panel, image, band, column_band):
+    def _chunk(self, group, panel, image, plane, band, column_band):
         plan = self.plan
-        self.image, self.group, self.panel = image, group, panel
+        self.image, self.group, self.panel, self.plane = image, group, panel, plane
+        self.planes_inside = self.depth and self.depth.taps_of(plane)
         self.masks = [self._filters_there(v) for v in range(plan.vectors)]
         if not self.direct:
             pixels = plan.band_rows * self.band_columns
@@ -112,7 +147,7 @@ class PixelConvolution:
         pixels = [(b.add(y, r), b.add(x, p)) for r in range(height) for p in range(size)]
         sums = self._start(pixels, first)
         sums = b.loop(
-            0, count, 1, lambda block, *sums: self._taps(y, height, x, size, tap_rows, taps, b.add(first, block), sums), sums, rolled=True
+            0, count, 1, lambda block, *sums: self._block(y, height, x, size, tap_rows, taps, b.add(first, block), sums), sums, rolled=True
         )
         for i, vec in enumerate(sums):
             pixel, v = divmod(i, self.plan.vectors)
@@ -132,8 +167,20 @@ class PixelConvolution:
         places = [self._stash_place(*pixel, v) for pixel in pixels for v in range(self.plan.vectors)]
         return [b.load_vector(self.stash, place, self.plan.lanes, later) for place in places]
 
+    def _block(self, y, height, x, size, tap_rows, taps, block, sums):
+        """One block of channels: every plane of the filter that lies inside of the input's planes."""
+        self.source, self.tap_plane = [], []
+        if self.depth is None:
+            return self._taps(y, height, x, size, tap_rows, taps, block, sums)
+
+        def plane(kz, *sums):
+            self.source, self.tap_plane = self.depth.places(self.plane, kz)
+            return self._taps(y, height, x, size, tap_rows, taps, block, list(sums))
+
+        return b.loop(*self.planes_inside, 1, plane, sums, rolled=True)
+
     def _taps(self, y, height, x, size, tap_rows, taps, block, sums):
-        """One block of channels: every tap that lies inside. `tap_rows` is a pair of bounds, or a table of truths by row of the tile."""
+        """One plane of the filter: every tap that lies inside. `tap_rows` is a pair of bounds, or a table of truths by row of the tile."""
 
         def tap_row(ky, sums, rows):
             for (kx, end), _, columns in self._tap_columns(taps):
@@ -216,20 +263,22 @@ class PixelConvolution:
 
     def _line(self, block, row, column, length):
         """The view of `length` pixels of a row, and of the block's channels."""
-        channel = b.mul(block, self.plan.inner)
-        if self.shape.layout_in == "nhwc":
-            return b.window(self.x, [self.image, row, column, channel], [1, 1, length, self.plan.inner])
-        return b.window(self.x, [self.image, channel, row, column], [1, self.plan.inner, 1, length])
+        at, inner = self._at(self.image, self.source, row, column, b.mul(block, self.plan.inner)), self.plan.inner
+        return b.window(self.x, at, self._at(1, [1] * len(self.source), 1, length, inner))
 
     def _read(self, buffer, block, row, column, lane):
-        image = self.image if buffer is self.x else 0
-        channel = b.add(b.mul(block, self.plan.inner), lane)
-        return b.load(buffer, [image, row, column, channel] if self.shape.layout_in == "nhwc" else [image, channel, row, column])
+        image, planes = (self.image, self.source) if buffer is self.x else (0, [0] * len(self.source))
+        return b.load(buffer, self._at(image, planes, row, column, b.add(b.mul(block, self.plan.inner), lane)))
+
+    def _at(self, image, planes, row, column, channel):
+        """In the order of the input's axes."""
+        pixel = [*planes, row, column]
+        return [image, *pixel, channel] if self.shape.layout_in == "nhwc" else [image, channel, *pixel]
 
     def _filters(self, block, ky, kx, lane):
         rows, columns = self.phase.axes
         tap = [b.add(b.mul(ky, rows.step), rows.first), b.add(b.mul(kx, columns.step), columns.first)]
-        at = [self.group, self.panel, block, *tap, lane]
+        at = [self.group, self.panel, block, *self.tap_plane, *tap, lane]
         return [b.widen(vec, self.accumulator) for vec in b.load_streamed(self.filter, [*at, 0], self.plan.lanes, self.plan.vectors)]
 
     # --- from the stash to the output ---------------------------------------------------------------------------------------------
@@ -256,5 +305,5 @@ class PixelConvolution:
         """Store one vector of filters of one pixel."""
         filter = b.add(b.mul(self.group, self.shape.per_group), b.add(b.mul(self.panel, self.plan.width), v * self.plan.lanes))
         row, column = (b.add(b.mul(i, step), offset) for i, step, offset in zip((y, x), self.phase.step, self.phase.offset))
-        at = (self.image, row, column, filter)
-        finish(vec, Place(at, 3, self.plan.lanes, self.masks[v]), self.y, at, self.epilogue)
+        at = (self.image, *(self.depth.output(self.plane) if self.depth else []), row, column, filter)
+        finish(vec, Place(at, len(at) - 1, self.plan.lanes, self.masks[v]), self.y, at, self.epilogue)

@@ -1,5 +1,6 @@
 """How a convolution is computed: the strategy, the packed filter's shape, and the tiles."""
 
+import math
 from dataclasses import dataclass
 
 from ..targets import Target, host
@@ -25,7 +26,7 @@ def conv_strategy(shape: ConvShape, target: Target | None = None) -> str:
     target = target or host()
     if "nhwc" in shape.layouts:
         return _channels_last_strategy(shape, target)
-    if shape.depthwise and not shape.transposed:
+    if shape.depthwise and not shape.transposed and shape.depth is None:
         return "depthwise"
     if not shape.pointwise:
         return "pixels"
@@ -34,7 +35,7 @@ def conv_strategy(shape: ConvShape, target: Target | None = None) -> str:
     if None in (shape.height, shape.width):
         return "planes"
     pixels = shape.height * shape.width
-    lanes = target.lanes(32)
+    lanes = target.lanes(shape.bits)
     return "planes" if pixels / (-(-pixels // lanes) * lanes) > 0.8 else "pixels"
 
 
@@ -45,7 +46,7 @@ def _channels_last_strategy(shape, target):
         return "rows"
     if shape.winograd:
         return "winograd"
-    return "grouped" if fits_lanes(shape, target.lanes(32)) else "pixels"
+    return "grouped" if fits_lanes(shape, target.lanes(shape.bits)) else "pixels"
 
 
 def fits_lanes(shape: ConvShape, lanes: int) -> bool:
@@ -56,7 +57,7 @@ def fits_lanes(shape: ConvShape, lanes: int) -> bool:
 
 
 def packed_filter_shape(shape: ConvShape, element, target: Target | None = None) -> tuple | None:
-    """The sizes of the packed filter; None if the filter is used as it is stored, viewed as [filters, channels]."""
+    """The sizes of the packed filter of `element`s; None if the filter is used as it is stored, viewed as [filters, channels]."""
     target = target or host()
     strategy = conv_strategy(shape, target)
     if strategy == "planes":
@@ -70,10 +71,10 @@ def packed_filter_shape(shape: ConvShape, element, target: Target | None = None)
         return (shape.channels, *shape.kernel)
     channels = shape.channels // shape.groups
     if strategy == "grouped":
-        return (*shape.kernel, channels, -(-shape.filters // lanes) * lanes)
+        return (*shape.window, channels, -(-shape.filters // lanes) * lanes)
     width = panel_width(shape.per_group, accumulator_type(element), target)
     inner = channels if shape.layout_in == "nhwc" else 1
-    return (shape.groups, -(-shape.per_group // width), channels // inner, *shape.kernel, inner, width)
+    return (shape.groups, -(-shape.per_group // width), channels // inner, *shape.window, inner, width)
 
 
 def scratch_shape(shape: ConvShape, images, size: tuple, target: Target | None = None) -> tuple | None:
@@ -137,7 +138,7 @@ def _even(height, most):
 
 def _channel_blocks(shape, inner, bytes_of_step, target):
     """All channels, if a panel of the filter takes at most a quarter of L2."""
-    steps = shape.kernel[0] * shape.kernel[1] * inner
+    steps = math.prod(shape.window) * inner
     blocks = shape.channels // shape.groups // inner
     most = max(1, target.level2 // 4 // (steps * bytes_of_step))
     return -(-blocks // -(-blocks // most))

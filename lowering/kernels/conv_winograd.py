@@ -71,7 +71,8 @@ def _tiles(extents, size):
 def winograd_size(shape: ConvShape, images: int | None, target: Target | None = None) -> int:
     """The size of tiles that is worth it for so many images: 2 or 4, or 0 where Winograd's method does not apply or does not pay."""
     target = target or host()
-    fits = shape.kernel == (3, 3) and shape.strides == shape.dilations == (1, 1) and shape.groups == 1 and not shape.transposed
+    plain = shape.groups == 1 and not shape.transposed and shape.bits == 32
+    fits = plain and shape.window == (3, 3) and shape.strides == shape.dilations == (1, 1)
     height, width = (ASSUMED if extent is None else extent for extent in shape.output_size())
     if not fits or min(height, width) < 1 or target.lanes(32) < 8:
         return 0

@@ -51,7 +51,8 @@ class Plan:
         return self.width // self.lanes
 
 
-def plan(shape: MatmulShape, element, accumulator, out, target: Target) -> Plan:
+def plan(shape: MatmulShape, left, element, accumulator, out, target: Target) -> Plan:
+    """`left` and `element` are the types of A and B."""
     lanes = target.lanes(b.bits(accumulator))
     width = panel_width(shape.n, accumulator, target)
     height = target.rows if width > lanes else target.rows * 2 - 2
@@ -61,7 +62,8 @@ def plan(shape: MatmulShape, element, accumulator, out, target: Target) -> Plan:
     pack = _packs(shape, width)
     depth = _depth(shape, width * b.bits(element) // 8, pack)
     partial = out != accumulator and (shape.k is None or shape.k > depth)
-    copy = _collides(shape, height, b.bits(element) // 8) and not pack and depth % lanes == 0 and height * depth * b.bits(element) // 8 < STACK
+    bytes_of_left = b.bits(left) // 8
+    copy = _collides(shape, height, bytes_of_left) and not pack and depth % lanes == 0 and height * depth * bytes_of_left < STACK
     panels = 1 if pack or partial else _panels_of_chunk(shape, rows, width, CHUNKS // 2 if copy else CHUNKS)
     return Plan(lanes, width, height, rows, panels, depth, pack, partial, copy)
 
@@ -137,7 +139,7 @@ class Product:
         self.out = b.element_type(c)
         self.accumulator = self._accumulator()
         self.rolled = rolled and epilogue is not None and self.out == self.accumulator
-        self.plan = plan(shape, b.element_type(bm), self.accumulator, self.out, target)
+        self.plan = plan(shape, b.element_type(a), b.element_type(bm), self.accumulator, self.out, target)
         self.m = b.dim(c, shape.batch)
         self.n = b.dim(c, shape.batch + 1)
         self.k = b.dim(a, (0 if shape.a_shared else shape.batch) + (0 if shape.a_transposed else 1))

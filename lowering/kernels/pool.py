@@ -1,18 +1,20 @@
-"""Maximum over windows, f32, without a padded copy.
+"""Maximum over windows of two or three axes, floats, without a padded copy. f16 and bf16 are compared as f32.
 
-NHWC: lanes are channels; a tap outside of the image reads the nearest pixel inside, which is in the same window. NCHW: a chunk is one plane. For each row of the output the rows of its windows are first joined, column by column, into one row on the stack with
--infinity at both ends; then each vector of outputs is the maximum of as many vectors of that row as the window is wide. Rows outside of the
-image are replaced by the nearest one inside.
+NHWC: lanes are channels; a tap outside of the image reads the nearest pixel inside, which is in the same window. NCHW: a chunk is one
+channel. For each row of the output the rows of its windows are first joined, column by column, into one row on the stack with -infinity at both
+ends; then each vector of outputs is the maximum of as many vectors of that row as the window is wide. Rows and planes outside of the image are
+replaced by the nearest inside.
 """
 
+import itertools
 import math
 from dataclasses import dataclass
 
-from mlir import ir
 from mlir.dialects import arith, vector
 
 from ..targets import Target, host
 from . import build as b
+from .pack import accumulator_type
 
 WIDEST = 4096
 """Columns of a row on the stack, at most."""
@@ -20,88 +22,94 @@ WIDEST = 4096
 
 @dataclass(frozen=True)
 class PoolShape:
-    """`pads` is (top, left, bottom, right); sizes are known."""
+    """An entry for each axis, of `pads` all lows, then all highs; sizes are known."""
 
-    height: int
-    width: int
-    kernel: tuple[int, int]
-    strides: tuple[int, int]
-    pads: tuple[int, int, int, int]
+    size: tuple[int, ...]
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    pads: tuple[int, ...]
 
-    def covers(self, rows: int, columns: int) -> bool:
-        """Whether each window of so many rows and columns of outputs holds a pixel."""
-        inside = all((out - 1) * step - pad < size for out, step, pad, size in
-                     zip((rows, columns), self.strides, self.pads, (self.height, self.width)))  # fmt: skip
+    def covers(self, out: tuple[int, ...]) -> bool:
+        """Whether each window of outputs of this size holds a pixel."""
+        inside = all((count - 1) * step - pad < size for count, step, pad, size in zip(out, self.strides, self.pads, self.size))
         return inside and all(pad < size for pad, size in zip(self.pads, self.kernel * 2))
 
-    def has_kernel(self, rows: int, columns: int) -> bool:
-        """Whether `emit_max_pool` computes so many rows and columns in NCHW: a row fits the stack."""
-        return self.covers(rows, columns) and self.strides[1] <= 2 and self.kernel[1] <= 16 and 2 * columns + self.width < WIDEST
+    def has_kernel(self, out: tuple[int, ...]) -> bool:
+        """Whether `emit_max_pool` computes outputs of this size in NCHW: a row fits the stack."""
+        return self.covers(out) and self.strides[-1] <= 2 and self.kernel[-1] <= 16 and 2 * out[-1] + self.size[-1] < WIDEST
+
+    def taps(self, axis: int, position) -> list:
+        """The pixels of a window along one axis, the nearest inside for those outside."""
+        first = b.sub(b.mul(position, self.strides[axis]), self.pads[axis])
+        return [b.minimum(b.maximum(b.add(first, tap), 0), self.size[axis] - 1) for tap in range(self.kernel[axis])]
 
 
 def emit_max_pool(x, y, shape: PoolShape, target: Target | None = None, layout: str = "nchw"):
-    """Emit y = max_pool(x) for x and y [n, c, h, w], or [n, h, w, c] with the layout `"nhwc"`."""
+    """Emit y = max_pool(x) for x and y [n, c, h, w], or [n, h, w, c] with the layout `"nhwc"`; with a depth before h for three axes."""
     kind = _ChannelsLast if layout == "nhwc" else _MaxPool
-    kind(x, y, shape, (target or host()).lanes(32)).emit()
+    kind(x, y, shape, target or host()).emit()
 
 
-class _ChannelsLast:
-    def __init__(self, x, y, shape, lanes):
-        self.x, self.y, self.shape, self.lanes = x, y, shape, lanes
-        self.size = b.dim(x, 1), b.dim(x, 2)
+class _Windows:
+    def __init__(self, x, y, shape, target):
+        self.x, self.y, self.shape = x, y, shape
+        self.element, self.wide = b.element_type(x), accumulator_type(b.element_type(x))
+        self.lanes = target.lanes(b.bits(self.wide))
+        self.kind = b.vector_type(self.lanes, self.wide)
 
+    def _load(self, indices, mask):
+        return b.widen(b.load_vector(self.x, indices, self.lanes, mask), self.wide)
+
+    def _store(self, vec, indices, mask):
+        b.store_vector(b.narrow(vec, self.element), self.y, indices, mask)
+
+
+class _ChannelsLast(_Windows):
     def emit(self):
-        images, rows = b.dim(self.y, 0), b.dim(self.y, 1)
-        b.parallel(b.mul(images, rows), lambda chunk: self._row(*b.split(chunk, images, rows)))
+        images, *lines, self.columns, self.channels = (b.dim(self.y, axis) for axis in range(b.rank(self.y)))
+        count = b.mul(images, math.prod(lines))
+        b.parallel(count, lambda chunk: self._row(*b.split(chunk, images, *lines)))
 
-    def _row(self, image, y):
-        rows = self._taps(0, y)
-        channels = b.dim(self.x, 3)
-        whole = b.sub(channels, b.rem(channels, self.lanes))
+    def _row(self, image, *line):
+        lines = [self.shape.taps(axis, place) for axis, place in enumerate(line)]
+        whole = b.sub(self.channels, b.rem(self.channels, self.lanes))
 
         def pixel(x):
-            taps = [(row, column) for column in self._taps(1, x) for row in rows]
+            taps = [(*tap, column) for column in self.shape.taps(len(line), x) for tap in itertools.product(*lines)]
 
             def channel(at, mask):
-                vec = _largest(b.load_vector(self.x, [image, *tap, at], self.lanes, mask) for tap in taps)
-                b.store_vector(vec, self.y, [image, y, x, at], mask)
+                self._store(_largest(self._load([image, *tap, at], mask) for tap in taps), [image, *line, x, at], mask)
 
             b.loop(0, whole, self.lanes, lambda at: channel(at, None), rolled=True)
-            rest = b.sub(channels, whole)
+            rest = b.sub(self.channels, whole)
             b.when(b.less(0, rest), lambda: channel(whole, b.mask_first(rest, self.lanes)))
 
-        b.loop(0, b.dim(self.y, 2), 1, pixel)
-
-    def _taps(self, axis, position):
-        """The pixels of a window along one axis, the nearest inside for those outside."""
-        first = b.sub(b.mul(position, self.shape.strides[axis]), self.shape.pads[axis])
-        last = b.sub(self.size[axis], 1)
-        return [b.minimum(b.maximum(b.add(first, tap), 0), last) for tap in range(self.shape.kernel[axis])]
+        b.loop(0, self.columns, 1, pixel)
 
 
-class _MaxPool:
-    def __init__(self, x, y, shape, lanes):
-        self.x, self.y, self.shape, self.lanes = x, y, shape, lanes
-        self.kind = b.vector_type(lanes, ir.F32Type.get())
-        self.rows, self.columns = b.dim(y, 2), b.dim(y, 3)
-
+class _MaxPool(_Windows):
     def emit(self):
         images, channels = b.dim(self.x, 0), b.dim(self.x, 1)
-        b.parallel(b.mul(images, channels), lambda chunk: self._plane(*b.split(chunk, images, channels)))
+        self.lines, self.columns = [b.dim(self.y, axis) for axis in range(2, b.rank(self.y) - 1)], b.dim(self.y, b.rank(self.y) - 1)
+        b.parallel(b.mul(images, channels), lambda chunk: self._channel(*b.split(chunk, images, channels)))
 
-    def _plane(self, image, channel):
-        lanes, (_, step) = self.lanes, self.shape.strides
-        length = max(self.shape.pads[1] + self.shape.width, -(-self.columns // lanes) * lanes * step + self.shape.kernel[1]) + 2 * lanes
-        self.row = b.stack((-(-length // lanes) * lanes,), ir.F32Type.get())
+    def _channel(self, image, channel):
+        lanes, shape = self.lanes, self.shape
+        length = max(self.left + shape.size[-1], -(-self.columns // lanes) * lanes * shape.strides[-1] + shape.kernel[-1]) + 2 * lanes
+        self.row = b.stack((-(-length // lanes) * lanes,), self.wide)
         lowest = b.splat(self.kind, -math.inf)
         b.loop(0, -(-length // lanes) * lanes, lanes, lambda at: b.store_vector(lowest, self.row, [at]))
-        b.loop(0, self.rows, 1, lambda y: self._row(image, channel, y))
+        b.loop(0, math.prod(self.lines), 1, lambda number: self._row([image, channel], b.split(number, *self.lines)))
 
-    def _row(self, image, channel, y):
-        top = b.sub(b.mul(y, self.shape.strides[0]), self.shape.pads[0])
-        rows = [b.minimum(b.maximum(b.add(top, ky), 0), self.shape.height - 1) for ky in range(self.shape.kernel[0])]
-        self._vectors(self.shape.width, lambda at, mask: self._join([image, channel], rows, at, mask))
-        self._vectors(self.columns, lambda at, mask: self._store([image, channel, y], at, mask))
+    @property
+    def left(self):
+        """Pixels before a row."""
+        return self.shape.pads[len(self.shape.size) - 1]
+
+    def _row(self, plane, line):
+        lines = list(itertools.product(*(self.shape.taps(axis, place) for axis, place in enumerate(line))))
+        self._vectors(self.shape.size[-1], lambda at, mask: self._join(plane, lines, at, mask))
+        self._vectors(self.columns, lambda at, mask: self._finish([*plane, *line], at, mask))
 
     def _vectors(self, count, body):
         """Whole vectors, then the rest under a mask."""
@@ -110,18 +118,18 @@ class _MaxPool:
         if whole < count:
             body(whole, b.mask_first(count - whole, self.lanes))
 
-    def _join(self, plane, rows, at, mask):
-        vec = _largest(b.load_vector(self.x, [*plane, row, at], self.lanes, mask) for row in rows)
-        b.store_vector(vec, self.row, [b.add(at, self.shape.pads[1])], mask)
+    def _join(self, plane, lines, at, mask):
+        vec = _largest(self._load([*plane, *line, at], mask) for line in lines)
+        b.store_vector(vec, self.row, [b.add(at, self.left)], mask)
 
-    def _store(self, place, at, mask):
-        taps = (self._every(b.add(b.mul(at, self.shape.strides[1]), kx)) for kx in range(self.shape.kernel[1]))
-        b.store_vector(_largest(taps), self.y, [*place, at], mask)
+    def _finish(self, place, at, mask):
+        taps = (self._every(b.add(b.mul(at, self.shape.strides[-1]), kx)) for kx in range(self.shape.kernel[-1]))
+        self._store(_largest(taps), [*place, at], mask)
 
     def _every(self, at):
         """Elements of the joined row from `at` on, in steps of the stride."""
         first = b.load_vector(self.row, [at], self.lanes)
-        if self.shape.strides[1] == 1:
+        if self.shape.strides[-1] == 1:
             return first
         return vector.shuffle(first, b.load_vector(self.row, [b.add(at, self.lanes)], self.lanes), list(range(0, 2 * self.lanes, 2)))
 

@@ -125,7 +125,7 @@ class _Recurrent:
         sums = tile.accumulate(
             [b.zero(self.kind)] * (height * len(gates)), height, self.hidden,
             lambda k, r: b.load(self.h, [parity, b.add(row, r), k]),
-            lambda k: [b.load_vector(self.weight, [panel, k, gate * lanes], lanes) for gate in gates],
+            lambda k: [b.widen(b.load_vector(self.weight, [panel, k, gate * lanes], lanes), self.element) for gate in gates],
         )  # fmt: skip
         for number, vec in enumerate(sums):
             b.store_vector(vec, stash, [number, 0])

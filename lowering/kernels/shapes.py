@@ -46,10 +46,21 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class ConvShape:
-    """A 2-d convolution; `height` and `width` are the input's, None where known only at run time.
+class Depth:
+    """The first of three spatial axes; `size` is the input's, None where known only at run time, `pads` is (front, back)."""
 
-    `pads` is (top, left, bottom, right). `layout_in` and `layout_out` are `"nchw"` or `"nhwc"`.
+    size: int | None
+    kernel: int
+    stride: int = 1
+    pads: tuple[int, int] = (0, 0)
+    dilation: int = 1
+
+
+@dataclass(frozen=True)
+class ConvShape:
+    """A 2-d or 3-d convolution; `height` and `width` are the input's, None where known only at run time.
+
+    `pads` is (top, left, bottom, right). `layout_in` and `layout_out` are `"nchw"` or `"nhwc"`, with the depth before the height.
     """
 
     channels: int
@@ -70,6 +81,25 @@ class ConvShape:
 
     What is added to the output's end is a pad less there.
     """
+    depth: Depth | None = None
+    """The axis before the height, of a 3-d convolution."""
+    bits: int = 32
+    """Of a number that is summed: 64 for f64."""
+
+    @classmethod
+    def of(cls, channels: int, filters: int, size, kernel, strides, pads, dilations, **others) -> "ConvShape":
+        """From tuples with an entry for each of two or three spatial axes, of `pads` all lows, then all highs."""
+        depth, two = None, [size, kernel, strides, pads, dilations]
+        if len(kernel) == 3:
+            depth = Depth(size[0], kernel[0], strides[0], (pads[0], pads[3]), dilations[0])
+            two = [size[1:], kernel[1:], strides[1:], (*pads[1:3], *pads[4:]), dilations[1:]]
+        (height, width), *rest = two
+        return cls(channels, filters, height, width, *rest, depth=depth, **others)
+
+    @property
+    def window(self) -> tuple[int, ...]:
+        """Taps of each spatial axis."""
+        return self.kernel if self.depth is None else (self.depth.kernel, *self.kernel)
 
     @property
     def depthwise(self) -> bool:
@@ -78,7 +108,7 @@ class ConvShape:
     @property
     def pointwise(self) -> bool:
         """A product over the channels of each pixel."""
-        return self.groups == 1 and self.kernel == self.strides == (1, 1) and not any(self.pads) and not self.transposed
+        return self.groups == 1 and self.window == self.strides == (1, 1) and not any(self.pads) and not self.transposed
 
     @property
     def per_group(self) -> int:
@@ -92,6 +122,10 @@ class ConvShape:
     def axes(self) -> tuple[Axis, Axis]:
         values = zip(self.strides, self.kernel, self.pads, self.dilations, self.pads[2:])
         return tuple(Axis(s, k, -low, d, late=max(0, -(-high // s))) for s, k, low, d, high in values)
+
+    def depth_axis(self) -> Axis | None:
+        depth = self.depth
+        return depth and Axis(depth.stride, depth.kernel, -depth.pads[0], depth.dilation)
 
     def output_size(self) -> tuple[int | None, int | None]:
         """Height and width of the output."""

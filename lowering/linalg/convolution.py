@@ -1,7 +1,8 @@
-"""Lowerings of convolutions: products over windows of an explicitly padded input.
+"""Lowerings of convolutions: those of floats as a kernel takes them (`convolution_kernel`), others as products over windows of an explicitly
+padded input.
 
-Iteration space: (n, group, channel out, *out, channel in, *kernel), without the group where there is one group. The maps tell stride and
-dilation; ``om.kernel`` says them again, together with the padding that was applied, for the kernel that takes over.
+Iteration space of the latter: (n, group, channel out, *out, channel in, *kernel), without the group where there is one group. The maps tell
+stride and dilation.
 """
 from __future__ import annotations
 
@@ -31,19 +32,18 @@ def conv(build, op):
     padded = x.type.with_shape((*x.shape[:2], *sizes))
     x = TensorValue(build.pad(x, (0, 0, *low), padded, build.constant(0, wide)), padded)
     result = op.result.with_dtype(wide)
-    y = correlate(build, x, weight, op.bias, result, op.stride, op.dilation, op.groups, op.padding)
+    y = correlate(build, x, weight, op.bias, result, op.stride, op.dilation, op.groups)
     return converted(build, TensorValue(y, result), op.result.dtype).value
 
 
-def correlate(build, x: TensorValue, weight: TensorValue, bias, result: TensorType, stride, dilation, groups: int, padding) -> ir.Value:
+def correlate(build, x: TensorValue, weight: TensorValue, bias, result: TensorType, stride, dilation, groups: int) -> ir.Value:
     """The windows of the padded x times the weight, plus bias."""
     scalar = Scalar(build, result.dtype)
     x, weight = _grouped(build, x, 1, groups), _grouped(build, weight, 0, groups)
     grouped = result.with_shape(_split(result.shape, 1, groups))
     maps, iterators = _maps(grouped.rank, stride, dilation, groups > 1)
-    kernel = {"name": "conv", "strides": stride, "dilations": dilation, "groups": groups, "padding": padding}
     y = build.generic([x.value, weight.value], maps[:2], grouped, lambda a, b, c: scalar.sum(c, scalar.product(a, b)),
-                      init=build.filled(grouped, scalar.const(0)), output_map=maps[2], iterators=iterators, kernel=kernel)
+                      init=build.filled(grouped, scalar.const(0)), output_map=maps[2], iterators=iterators)
     return build.reshape(_with_bias(build, y, bias, grouped, groups), grouped, result)
 
 
@@ -93,7 +93,7 @@ def conv_transpose(build, op):
     first = [r - low for r, low in zip(reach, op.padding[:rank])]
     spread = TensorValue(_spread(build, x, spread, first, op.stride), spread)
     reversed_ = _reverse_kernel(build, weight, op.groups)
-    y = correlate(build, spread, reversed_, op.bias, result, (1,) * rank, op.dilation, op.groups, (0,) * (2 * rank))
+    y = correlate(build, spread, reversed_, op.bias, result, (1,) * rank, op.dilation, op.groups)
     return converted(build, TensorValue(y, result), op.result.dtype).value
 
 

@@ -1,8 +1,8 @@
-"""One- and two-dimensional f32 convolution in the form that the kernels take over: no padded copy of the input, the filter packed.
+"""Convolution in the form that the kernels take over: no padded copy of the input, the filter packed.
 
-Iteration space (n, channel out, h, w, channel in, ky, kx). The body reads x at its place in the window, zero outside of it; so the op means
-what it says also where no kernel computes it. One axis is two of which the first has size 1, and so is a column of pixels: the kernels' tiles
-are pieces of rows.
+Iteration space (n, channel out, *out, channel in, *taps). The body reads x at its place in the window, zero outside of it; so the op means
+what it says also where no kernel computes it. Sums are in f32, or f64; the filter keeps its dtype. Kernels have two or three spatial axes:
+`Arrangement` says which of the op's they are.
 """
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from mlir.dialects import arith, linalg
 from ...dialect import dtypes
 from ...dialect.ops.convolution import ConvTranspose
 from ...dialect.shapes import TensorType
-from ..kernels import conv_strategy, ConvShape, packed_filter_shape, scratch_shape, winograd_size
+from ...dialect.symbolic import product
+from ..kernels import conv_strategy, ConvShape, scratch_shape, winograd_size
 from ..targets import host
-from .builder import element_type, PARALLEL, REDUCTION
+from .builder import compute_dtype, PARALLEL, REDUCTION
 from .layouts import channels_first, channels_last, comes_in_nhwc, goes_on_in_nhwc
 from .packing import pack_filter
+from .reduction import converted
 from .registry import TensorValue
 from .scalar import Scalar
 
 
 def takes(op) -> bool:
-    """Whether an op has a kernel: one or two spatial axes, f32, channels and filter of fixed size."""
+    """Whether an op has a kernel: floats, channels and filter of fixed size."""
     fixed = all(isinstance(s, int) and s > 0 for s in (op.x.shape[1], *op.weight.shape))
-    return len(op.stride) in (1, 2) and op.result.dtype == dtypes.float32 and fixed
+    return dtypes.is_floating(op.result.dtype) and fixed
 
 
 def allows_winograd() -> bool:
@@ -39,27 +41,98 @@ def allows_winograd() -> bool:
 
 
 @dataclass(frozen=True)
+class Arrangement:
+    """The op's spatial axes as those of a kernel: `axes[i]` are the op's that the kernel's axis i walks, one after the other, perhaps none.
+
+    One axis is two of which the first has size 1. Of images, windows and results that are one pixel wide, the height is the width: the
+    kernels' tiles are pieces of rows. Of three axes, neighbours along which each output has one tap, its own place, are one axis; or the
+    first, where it is such an axis alone, counts `images`.
+    """
+
+    axes: tuple[tuple[int, ...], ...]
+    images: bool = False
+
+    def of_axes(self, values, default) -> tuple:
+        """One entry for each of the kernel's axes."""
+        return tuple(values[axes[0]] if axes else default for axes in self.axes)
+
+    def of_sizes(self, sizes) -> tuple:
+        return tuple(product(sizes[axis] for axis in axes) for axes in self.axes)
+
+    def of_shape(self, shape, layout: str) -> tuple:
+        """The kernel's shape of a tensor with the op's axes in this layout."""
+        first, last = (1, -1) if layout == "nhwc" else (2, len(shape))
+        images = shape[0] * shape[first] if self.images else shape[0]
+        return (images, *shape[1:first], *self.of_sizes(shape[first:last]), *shape[last:])
+
+
+def arrangement(op) -> Arrangement:
+    """How a kernel takes the op's axes."""
+    rank = len(op.stride)
+    if rank == 1:
+        return Arrangement(((), (0,)))
+    if rank == 2:
+        return Arrangement(((1,), (0,)) if is_column(op) else ((0,), (1,)))
+    depth, height, width = (_has_one_tap(op, axis) for axis in range(3))
+    known = [isinstance(size, int) for size in (op.x.shape[0], *op.x.shape[2:])]
+    one_axis = lambda first: known[first] or known[first + 1]  # a size of which one factor is known is split again
+    if depth and height and one_axis(1):
+        return Arrangement(((0, 1), (2,)))
+    if height and width and one_axis(2):
+        return Arrangement(((0,), (1, 2)))
+    if depth and one_axis(0):
+        return Arrangement(((1,), (2,)), images=True)
+    return Arrangement(((0,), (1,), (2,)))
+
+
+def is_column(op) -> bool:
+    """Whether images, windows and results of two axes are one pixel wide."""
+    return op.x.shape[3] == op.weight.shape[3] == op.result.shape[3] == 1 and op.padding[1] == op.padding[3] == 0 and op.x.shape[2] != 1
+
+
+def _has_one_tap(op, axis: int) -> bool:
+    """Whether along an axis each output reads the input at its own place alone."""
+    return op.weight.shape[2 + axis] == op.stride[axis] == 1 and op.x.shape[2 + axis] == op.result.shape[2 + axis] and not op.padding[axis]
+
+
+@dataclass(frozen=True)
 class Problem:
-    """A two-dimensional convolution: weight [f, c, h, w] (or [c, f, h, w] of a transposed one), and x and the result in the shape's layouts."""
+    """A convolution as the kernel sees it: weight [f, c, *taps] (or [c, f, *taps] of a transposed one), x and the result in the shape's
+    layouts and with the dtype of the sums."""
 
     x: TensorValue
     weight: TensorValue
     result: TensorType
     shape: ConvShape
 
+    @property
+    def rank(self) -> int:
+        """Spatial axes."""
+        return len(self.shape.window)
+
 
 def kernel_conv(build, op) -> ir.Value:
     """The convolution, or its transpose, and its bias."""
-    shape = conv_shape(op)
-    x = channels_last(build, op.x) if shape.layout_in == "nhwc" else op.x
-    column = is_column(op)
-    weight = two_axes(build, op.weight, 2, column)
-    result = op.result.with_shape((op.result.shape[0], *op.result.shape[2:], op.result.shape[1])) if shape.layout_out == "nhwc" else op.result
-    flat = result.with_shape(_with_two_axes(result.shape, axis_of(shape.layout_out), column))
-    problem = Problem(two_axes(build, x, axis_of(shape.layout_in), column), weight, flat, shape)
-    y = _with_bias(build, windows(build, problem), op.bias, flat, shape)
+    arranged = arrangement(op)
+    shape, wide = conv_shape(op, arranged), compute_dtype(op.result.dtype)
+    x = converted(build, op.x, wide)
+    x = channels_last(build, x) if shape.layout_in == "nhwc" else x
+    result = op.result.with_dtype(wide)
+    if shape.layout_out == "nhwc":
+        result = result.with_shape((result.shape[0], *result.shape[2:], result.shape[1]))
+    flat = result.with_shape(arranged.of_shape(result.shape, shape.layout_out))
+    weight = _reshaped(build, op.weight, (*op.weight.shape[:2], *shape.window))
+    problem = Problem(_reshaped(build, x, arranged.of_shape(x.shape, shape.layout_in)), weight, flat, shape)
+    bias = op.bias and converted(build, op.bias, wide)
+    y = _with_bias(build, windows(build, problem), bias, flat, shape)
     y = TensorValue(build.reshape(y, flat, result), result)
-    return channels_first(build, y).value if shape.layout_out == "nhwc" else y.value
+    y = channels_first(build, y) if shape.layout_out == "nhwc" else y
+    return converted(build, y, op.result.dtype).value
+
+
+def _reshaped(build, x: TensorValue, shape) -> TensorValue:
+    type = x.type.with_shape(shape)
+    return TensorValue(build.reshape(x.value, x.type, type), type, x.constant)
 
 
 def axis_of(layout: str) -> int:
@@ -67,81 +140,76 @@ def axis_of(layout: str) -> int:
     return 1 if layout == "nhwc" else 2
 
 
-def is_column(op) -> bool:
-    """Whether the images, the windows and the result are one pixel wide."""
-    if len(op.stride) != 2:
-        return False
-    return op.x.shape[3] == op.weight.shape[3] == op.result.shape[3] == 1 and op.padding[1] == op.padding[3] == 0 and op.x.shape[2] != 1
-
-
-def two_axes(build, x: TensorValue, axis: int, column: bool) -> TensorValue:
-    """x with two spatial axes, from `axis` on; those of a column are exchanged."""
-    type = x.type.with_shape(_with_two_axes(x.shape, axis, column))
-    return TensorValue(build.reshape(x.value, x.type, type), type, x.constant)
-
-
-def _with_two_axes(shape, axis: int, column: bool) -> tuple:
-    if column:
-        return (*shape[:axis], shape[axis + 1], shape[axis], *shape[axis + 2:])
-    return tuple(shape) if len(shape) == 4 else (*shape[:axis], 1, *shape[axis:])
-
-
-def conv_shape(op) -> ConvShape:
+def conv_shape(op, arranged: Arrangement) -> ConvShape:
     """What the kernel is asked to compute; sizes known only at run time are None."""
-    one, column = len(op.stride) == 1, is_column(op)
-    pair = lambda values, first: (first, *values) if one else tuple(values)[::-1 if column else 1]
-    height, width = (s if isinstance(s, int) else None for s in pair(op.x.shape[2:], 1))
+    rank = len(op.stride)
+    size = (s if isinstance(s, int) else None for s in arranged.of_sizes(op.x.shape[2:]))
     transposed = op.declaration is ConvTranspose
-    added = op.output_padding if transposed else (0,) * len(op.stride)
-    low, high = pair(op.padding[:len(op.stride)], 0), pair([pad - more for pad, more in zip(op.padding[len(op.stride):], added)], 0)
+    high = [pad - added for pad, added in zip(op.padding[rank:], op.output_padding)] if transposed else op.padding[rank:]
+    pads = [*arranged.of_axes(op.padding[:rank], 0), *arranged.of_axes(high, 0)]
+    kernel, strides, dilations = (arranged.of_axes(values, 1) for values in (op.weight.shape[2:], op.stride, op.dilation))
     filters = op.weight.shape[1] * op.groups if transposed else op.weight.shape[0]
-    shape = ConvShape(op.x.shape[1], filters, height, width, pair(op.weight.shape[2:], 1), pair(op.stride, 1), (*low, *high), pair(op.dilation, 1),
-                      op.groups, transposed=transposed)
-    return with_layouts(op, shape)
+    bits = 8 * compute_dtype(op.result.dtype).itemsize
+    shape = ConvShape.of(op.x.shape[1], filters, tuple(size), kernel, strides, tuple(pads), dilations, groups=op.groups,
+                         transposed=transposed, bits=bits)
+    return with_layouts(op, shape, arranged)
 
 
-def with_layouts(op, shape: ConvShape) -> ConvShape:
+def with_layouts(op, shape: ConvShape, arranged: Arrangement) -> ConvShape:
     """The shape with the layouts of its ends, and with Winograd's method where it pays.
 
     A kernel that takes both layouts serves the border of a chain. Where the fast kernel takes NHWC alone, the op's ends are transposed.
     """
     last = replace(shape, layout_in="nhwc", layout_out="nhwc")
-    images = op.x.shape[0] if isinstance(op.x.shape[0], int) else None
+    images = op.x.shape[0] * (op.x.shape[2] if arranged.images else 1)
     if op.weight.constant and allows_winograd():
-        last = replace(last, winograd=winograd_size(last, images))
+        last = replace(last, winograd=winograd_size(last, images if isinstance(images, int) else None))
     inside, outside = comes_in_nhwc(op.operation), goes_on_in_nhwc(op.operation)
-    only_last = last.winograd or (conv_strategy(last, host()) == "grouped" and (inside or outside or not shape.depthwise))
+    only_last = last.winograd or arranged.images or (
+        conv_strategy(last, host()) == "grouped" and (inside or outside or shape.depth or not shape.depthwise))
     if only_last or (inside and outside) or (shape.pointwise and (shape.height, shape.width) == (1, 1)):
         return last
-    return replace(shape, layout_in="nhwc" if inside else "nchw", layout_out="nhwc" if outside or shape.transposed else "nchw")
+    writes_last = outside or shape.transposed or shape.depth is not None
+    return replace(shape, layout_in="nhwc" if inside else "nchw", layout_out="nhwc" if writes_last else "nchw")
 
 
 def windows(build, problem: Problem) -> ir.Value:
     """The sums over windows, without a bias."""
-    shape, scalar = problem.shape, Scalar(build, dtypes.float32)
-    dims = [ir.AffineExpr.get_dim(i) for i in range(7)]
-    nowhere = lambda value: ir.AffineMap.get(7, 0, [ir.AffineExpr.get_constant(0)] * ir.RankedTensorType(value.type).rank)
-    extents = build.empty(TensorType((shape.channels // shape.groups, *shape.kernel), dtypes.float32))
-    inputs, maps = [extents], [ir.AffineMap.get(7, 0, dims[4:])]
+    shape, rank, scalar = problem.shape, problem.rank, Scalar(build, problem.x.dtype)
+    loops = 3 + 2 * rank
+    dims = [ir.AffineExpr.get_dim(i) for i in range(loops)]
+    nowhere = lambda value: ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_constant(0)] * ir.RankedTensorType(value.type).rank)
+    extents = build.empty(TensorType((shape.channels // shape.groups, *shape.window), problem.x.dtype))
+    inputs, maps = [extents], [ir.AffineMap.get(loops, 0, dims[2 + rank:])]
     axis = axis_of(shape.layout_out)
     packed, scratch = pack_filter(build, problem.weight, shape), scratch_shape(shape, problem.x.shape[0], problem.result.shape[axis:axis + 2])
     others = [packed] + ([build.empty(TensorType(scratch, dtypes.float32))] if scratch else [])
-    kernel = {"name": "conv2d", "strides": shape.strides, "pads": shape.pads, "dilations": shape.dilations, "groups": shape.groups,
-              "kernel": shape.kernel, "layout_in": shape.layout_in, "layout_out": shape.layout_out, "winograd": shape.winograd,
-              "transposed": shape.transposed}
     element = lambda *scalars: scalar.sum(scalars[-1], _product(build, problem, scalar))
-    order = [0, 2, 3, 1] if shape.layout_out == "nhwc" else [0, 1, 2, 3]
+    order = [0, *range(2, 2 + rank), 1] if shape.layout_out == "nhwc" else range(2 + rank)
     return build.generic(inputs + others, maps + [nowhere(v) for v in others], problem.result, element,
-                         init=build.filled(problem.result, scalar.const(0)), output_map=ir.AffineMap.get(7, 0, [dims[i] for i in order]),
-                         iterators=[PARALLEL] * 4 + [REDUCTION] * 3, kernel=kernel)
+                         init=build.filled(problem.result, scalar.const(0)),
+                         output_map=ir.AffineMap.get(loops, 0, [dims[i] for i in order]),
+                         iterators=[PARALLEL] * (2 + rank) + [REDUCTION] * (1 + rank), kernel=_kernel(shape))
+
+
+def _kernel(shape: ConvShape) -> dict:
+    """`om.kernel`: what `ConvShape.of` takes, of each axis, and the rest of the shape that the buffers do not tell."""
+    depth = shape.depth
+    first = lambda name: () if depth is None else (getattr(depth, name),)
+    low, high = ((), ()) if depth is None else (depth.pads[:1], depth.pads[1:])
+    return {"name": "conv", "kernel": shape.window, "strides": (*first("stride"), *shape.strides),
+            "pads": (*low, *shape.pads[:2], *high, *shape.pads[2:]), "dilations": (*first("dilation"), *shape.dilations),
+            "groups": shape.groups, "layout_in": shape.layout_in, "layout_out": shape.layout_out, "winograd": shape.winograd,
+            "transposed": shape.transposed}
 
 
 def _product(build, problem: Problem, scalar: Scalar) -> ir.Value:
     """x at the current place of the window, 0 in the padding, times the weight."""
-    shape = problem.shape
-    n, channel, row, column, inner, ky, kx = (linalg.IndexOp(i).result for i in range(7))
+    shape, rank = problem.shape, problem.rank
+    n, channel, *others = (linalg.IndexOp(i).result for i in range(3 + 2 * rank))
+    outputs, inner, taps = others[:rank], others[rank], others[rank + 1:]
     inside, places = build.constant(1, dtypes.bool_), []
-    for axis, (place, tap) in enumerate(((row, ky), (column, kx))):
+    for axis, (place, tap) in enumerate(zip(outputs, taps)):
         extent = build.size(problem.x.shape[axis_of(shape.layout_in) + axis])
         there, at = _source(build, shape, axis, place, tap, extent)
         inside = arith.AndIOp(inside, there).result
@@ -149,15 +217,16 @@ def _product(build, problem: Problem, scalar: Scalar) -> ir.Value:
     group = arith.DivUIOp(channel, build.const_index(shape.per_group)).result
     source = arith.AddIOp(arith.MulIOp(group, build.const_index(shape.channels // shape.groups)).result, inner).result
     at = [n, *places, source] if shape.layout_in == "nhwc" else [n, source, *places]
-    x = arith.SelectOp(inside, build.read(problem.x, at), build.constant(0, dtypes.float32)).result
+    x = arith.SelectOp(inside, build.read(problem.x, at), scalar.const(0)).result
     filter = [source, arith.RemUIOp(channel, build.const_index(shape.per_group)).result] if shape.transposed else [channel, inner]
-    return scalar.product(build.read(problem.weight, [*filter, ky, kx]), x)
+    return scalar.product(build.widen(build.read(problem.weight, [*filter, *taps]), problem.weight.dtype), x)
 
 
 def _source(build, shape: ConvShape, axis: int, place: ir.Value, tap: ir.Value, extent: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Whether a tap lies inside along one axis, and where."""
-    offset = arith.MulIOp(tap, build.const_index(shape.dilations[axis])).result
-    pad, step = build.const_index(shape.pads[axis]), build.const_index(shape.strides[axis])
+    along = _kernel(shape)
+    offset = arith.MulIOp(tap, build.const_index(along["dilations"][axis])).result
+    pad, step = build.const_index(along["pads"][axis]), build.const_index(along["strides"][axis])
     zero = build.const_index(0)
     if shape.transposed:
         spread = arith.SubIOp(arith.AddIOp(place, pad).result, offset).result
@@ -174,6 +243,7 @@ def _source(build, shape: ConvShape, axis: int, place: ir.Value, tap: ir.Value, 
 def _with_bias(build, y: ir.Value, bias: TensorValue | None, result: TensorType, shape: ConvShape) -> ir.Value:
     if bias is None:
         return y
-    channel = ir.AffineMap.get(4, 0, [ir.AffineExpr.get_dim(3 if shape.layout_out == "nhwc" else 1)])
-    scalar = Scalar(build, dtypes.float32)
-    return build.generic([y, bias.value], [ir.AffineMap.get_identity(4), channel], result, lambda a, b, _: scalar.add(a, b))
+    identity = ir.AffineMap.get_identity(result.rank)
+    channel = ir.AffineMap.get(result.rank, 0, [identity.results[result.rank - 1 if shape.layout_out == "nhwc" else 1]])
+    scalar = Scalar(build, result.dtype)
+    return build.generic([y, bias.value], [identity, channel], result, lambda a, b, _: scalar.add(a, b))

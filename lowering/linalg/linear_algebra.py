@@ -11,6 +11,7 @@ from ...dialect.ops.linear_algebra import Linear, Matmul
 from ...dialect.shapes import TensorType
 from ...dialect.symbolic import product
 from ..kernels.pack import packed_shape
+from ..targets import host
 from . import matrix_unit
 from .builder import compute_dtype, element_type, PARALLEL, REDUCTION
 from .reduction import converted
@@ -22,7 +23,7 @@ from .scalar import Scalar
 def matmul(build, op):
     x, y = as_matrix(build, op.x, left=True), as_matrix(build, op.y, left=False)
     wide = compute_dtype(op.result.dtype)
-    x, y = converted(build, x, wide), converted(build, y, wide)
+    x, y = converted(build, x, wide), right_operand(build, y, wide)
     batch = op.result.shape[:op.result.rank - (op.x.rank > 1) - (op.y.rank > 1)]
     type = TensorType(batch + (x.shape[-2], y.shape[-1]), wide)
     product = TensorValue(multiply(build, x, y, type), type)
@@ -34,7 +35,7 @@ def matmul(build, op):
 @lowers(Linear)
 def linear(build, op):
     wide = compute_dtype(op.result.dtype)
-    x, weight = converted(build, as_matrix(build, op.x, left=True), wide), converted(build, op.weight, wide)
+    x, weight = converted(build, as_matrix(build, op.x, left=True), wide), right_operand(build, op.weight, wide)
     type = TensorType(x.shape[:-1] + weight.shape[:1], wide)
     product = TensorValue(multiply(build, x, weight, type, columns=True), type)
     if op.bias is not None:
@@ -42,6 +43,11 @@ def linear(build, op):
         product = TensorValue(build.elementwise([product, bias], type, scalar.add), type)
     flat = op.result.with_dtype(wide)
     return converted(build, TensorValue(build.reshape(product.value, type, flat), flat), op.result.dtype).value
+
+
+def right_operand(build, y: TensorValue, wide) -> TensorValue:
+    """y as the product reads it: a weight that is packed keeps its dtype and is widened as it is multiplied; the matrix unit takes f32."""
+    return y if is_packed(y) and not host().matrix_unit else converted(build, y, wide)
 
 
 def as_matrix(build, x: TensorValue, left: bool) -> TensorValue:
@@ -66,7 +72,7 @@ def multiply(build, x: TensorValue, y: TensorValue, result: TensorType, columns:
     maps += [ir.AffineMap.get(rank + 1, 0, [ir.AffineExpr.get_constant(0)] * ir.RankedTensorType(v.type).rank) for v in prepared]
     scalar = Scalar(build, result.dtype)
     return build.generic(
-        inputs + prepared, maps, result, lambda a, b, *rest: scalar.sum(rest[-1], scalar.product(a, b)), init=build.filled(result, scalar.const(0)),
+        inputs + prepared, maps, result, lambda a, b, *rest: scalar.sum(rest[-1], scalar.product(a, build.widen(b, y.dtype))), init=build.filled(result, scalar.const(0)),
         output_map=ir.AffineMap.get(rank + 1, 0, dims[:rank]), iterators=[PARALLEL] * rank + [REDUCTION], kernel={"name": kernel})
 
 
@@ -88,13 +94,19 @@ def _access(operand: TensorValue, last: Sequence, result: TensorType) -> ir.Affi
     return ir.AffineMap.get(result.rank + 1, 0, [*batch, *last])
 
 
+def is_packed(weight: TensorValue) -> bool:
+    """Whether a right operand is packed once: a constant matrix of floats, of fixed sizes."""
+    known = all(isinstance(s, int) and s > 0 for s in weight.shape)
+    return weight.constant and weight.rank == 2 and dtypes.is_floating(weight.dtype) and known
+
+
 def pack_weight(build, weight: TensorValue, columns: bool) -> ir.Value | None:
     """A constant matrix (k, n), or (n, k) with `columns`, as panels [n / width][k][width] padded with zeros; None where that has no use."""
-    if not weight.constant or weight.rank != 2 or not dtypes.is_floating(weight.dtype) or not all(isinstance(s, int) and s > 0 for s in weight.shape):
+    if not is_packed(weight):
         return None
     k, n = reversed(weight.shape) if columns else weight.shape
     panels, depth, width = packed_shape(k, n, element_type(weight.dtype))
-    zero = Scalar(build, weight.dtype).const(0)
+    zero = build.constant(0, weight.dtype)
 
     def element(panel, step, lane):
         column = arith.AddIOp(arith.MulIOp(panel, build.const_index(width)).result, lane).result

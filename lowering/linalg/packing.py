@@ -11,8 +11,9 @@ from mlir.dialects import arith
 from ...dialect.shapes import TensorType
 from ..kernels import conv_strategy, ConvShape, packed_filter_shape
 from ..kernels.winograd_transforms import FILTER
-from .builder import element_type
+from .builder import compute_dtype, element_type
 from .linear_algebra import pack_weight
+from .reduction import converted
 from .registry import TensorValue
 from .scalar import Scalar
 
@@ -20,6 +21,8 @@ from .scalar import Scalar
 def pack_filter(build, weight: TensorValue, shape: ConvShape) -> ir.Value:
     """The filter for the kernel of this shape: packed, or as it is stored where the kernel takes it so."""
     strategy, packed = conv_strategy(shape), packed_filter_shape(shape, element_type(weight.dtype))
+    if strategy in ("planes", "winograd"):
+        weight = converted(build, weight, compute_dtype(weight.dtype))
     if packed is None:
         return weight.value
     if strategy == "rows":
@@ -45,21 +48,21 @@ def _sum(build, a: ir.Value, factor: int, b: ir.Value) -> ir.Value:
 
 
 def _filter_element(build, weight: TensorValue, shape: ConvShape, packed, indices) -> ir.Value:
-    """[group][panel][channel block][ky][kx][channel][filter], zeros after the last filter of a group."""
-    group, panel, block, ky, kx, lane, column = indices
+    """[group][panel][channel block][...taps][channel][filter], zeros after the last filter of a group."""
+    group, panel, block, *taps, lane, column = indices
     inside, number = _existing(build, _sum(build, panel, packed[-1], column), shape.per_group)
     channel = _sum(build, block, packed[-2], lane)
     at = [_sum(build, group, shape.per_group, number), channel]
     if shape.transposed:
         at = [_sum(build, group, shape.channels // shape.groups, channel), number]
-    return arith.SelectOp(inside, build.read(weight, [*at, ky, kx]), build.constant(0, weight.dtype)).result
+    return arith.SelectOp(inside, build.read(weight, [*at, *taps]), build.constant(0, weight.dtype)).result
 
 
 def _grouped_element(build, weight: TensorValue, shape: ConvShape, packed, indices) -> ir.Value:
-    """[ky][kx][channel][filter], zeros after the last filter."""
-    ky, kx, channel, filter = indices
+    """[...taps][channel][filter], zeros after the last filter."""
+    *taps, channel, filter = indices
     inside, number = _existing(build, filter, shape.filters)
-    return arith.SelectOp(inside, build.read(weight, [number, channel, ky, kx]), build.constant(0, weight.dtype)).result
+    return arith.SelectOp(inside, build.read(weight, [number, channel, *taps]), build.constant(0, weight.dtype)).result
 
 
 def _transformed_element(build, weight: TensorValue, shape: ConvShape, packed, indices) -> ir.Value:

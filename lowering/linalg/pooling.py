@@ -32,16 +32,17 @@ def max_pool(build, op):
 
 
 def pool_shape(op) -> PoolShape:
-    return PoolShape(*op.x.shape[2:], tuple(op.kernel_size), tuple(op.stride), tuple(op.padding))
+    return PoolShape(*(tuple(values) for values in (op.x.shape[2:], op.kernel_size, op.stride, op.padding)))
 
 
 def has_kernel(op) -> bool:
-    """Whether a kernel computes a max_pool: planes of known size in f32, neighbouring taps."""
-    known = op.x.rank == 4 and len(op.kernel_size) == 2 and all(isinstance(s, int) and s > 0 for s in (*op.x.shape[2:], *op.result.shape[2:]))
-    if not known or op.x.dtype != dtypes.float32 or set(op.dilation) != {1}:
+    """Whether a kernel computes a max_pool: two or three axes of known size of floats, neighbouring taps."""
+    rank = len(op.kernel_size)
+    known = rank in (2, 3) and op.x.rank == 2 + rank and all(isinstance(s, int) and s > 0 for s in (*op.x.shape[2:], *op.result.shape[2:]))
+    if not known or not dtypes.is_floating(op.x.dtype) or set(op.dilation) != {1}:
         return False
     shape, size = pool_shape(op), op.result.shape[2:]
-    return shape.has_kernel(*size) or in_nhwc(op) and shape.covers(*size)
+    return shape.has_kernel(size) or in_nhwc(op) and shape.covers(size)
 
 
 def in_nhwc(op) -> bool:
@@ -49,27 +50,32 @@ def in_nhwc(op) -> bool:
 
 
 def kernel_max_pool(build, op) -> ir.Value:
-    """Iteration space (n, c, h, w, ky, kx); where a tap lies outside of the image, the nearest pixel is read, which is in the window too."""
+    """Iteration space (n, c, *out, *taps); where a tap lies outside of the image, the nearest pixel is read, which is in the window too."""
     scalar, shape = Scalar(build, op.x.dtype), pool_shape(op)
-    dims = [ir.AffineExpr.get_dim(i) for i in range(6)]
+    rank = len(shape.size)
+    loops, widen = 2 + 2 * rank, lambda value: build.widen(value, op.x.dtype)
+    dims = [ir.AffineExpr.get_dim(i) for i in range(loops)]
     nhwc = in_nhwc(op)
     x = channels_last(build, op.x) if nhwc else op.x
-    order = last_axes(4) if nhwc else [0, 1, 2, 3]
+    order = last_axes(2 + rank) if nhwc else range(2 + rank)
 
     def body(_, best):
-        n, channel, *places = (linalg.IndexOp(i).result for i in range(6))
+        n, channel, *places = (linalg.IndexOp(i).result for i in range(loops))
         at = [n, channel]
-        for axis in range(2):
+        for axis in range(rank):
             start = arith.MulIOp(places[axis], build.const_index(shape.strides[axis])).result
-            place = arith.SubIOp(arith.AddIOp(start, places[2 + axis]).result, build.const_index(shape.pads[axis])).result
+            place = arith.SubIOp(arith.AddIOp(start, places[rank + axis]).result, build.const_index(shape.pads[axis])).result
             inside = arith.MaxSIOp(place, build.const_index(0)).result
             at.append(arith.MinSIOp(inside, build.const_index(op.x.shape[2 + axis] - 1)).result)
-        return scalar.maximum(build.read(x, [at[axis] for axis in order]), best)
+        larger = scalar.maximum(widen(build.read(x, [at[axis] for axis in order])), widen(best))
+        return build.narrow(larger, op.x.dtype)
     extents = build.empty(TensorType(shape.kernel, op.x.dtype))
     result = op.result.with_shape(op.result.shape[axis] for axis in order)
     kernel = {"name": "max_pool", "kernel": shape.kernel, "strides": shape.strides, "pads": shape.pads, "layout": "nhwc" if nhwc else "nchw"}
-    y = build.generic([extents], [ir.AffineMap.get(6, 0, dims[4:])], result, body, init=build.filled(result, scalar.lowest()),
-                      output_map=ir.AffineMap.get(6, 0, [dims[axis] for axis in order]), iterators=[PARALLEL] * 4 + [REDUCTION] * 2, kernel=kernel)
+    y = build.generic([extents], [ir.AffineMap.get(loops, 0, dims[2 + rank:])], result, body,
+                      init=build.filled(result, build.narrow(scalar.lowest(), op.x.dtype)),
+                      output_map=ir.AffineMap.get(loops, 0, [dims[axis] for axis in order]),
+                      iterators=[PARALLEL] * (2 + rank) + [REDUCTION] * rank, kernel=kernel)
     return channels_first(build, TensorValue(y, result)).value if nhwc else y
 
 

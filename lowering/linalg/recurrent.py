@@ -16,7 +16,7 @@ from ...dialect.symbolic import floordiv, Size
 from ..kernels import build as b
 from ..kernels.recurrent import emit_recurrent, RecurrentLayer, units_of_panel
 from .builder import compute_dtype, element_type, PARALLEL
-from .linear_algebra import multiply, pack_weight
+from .linear_algebra import multiply, pack_weight, right_operand
 from .reduction import converted
 from .registry import lowers, TensorValue
 from .scalar import Scalar
@@ -39,7 +39,7 @@ class Layer:
 
     def inputs(self, *biases: str) -> TensorValue:
         """x @ weight_ih.T plus biases, for all steps: (time, batch, gates * hidden)."""
-        build, x, weight = self.build, self.operand("x"), self.operand("weight_ih")
+        build, x, weight = self.build, self.operand("x"), right_operand(self.build, self.op.weight_ih, self.dtype)
         rows = TensorType((self.time * self.batch, x.shape[2]), self.dtype)
         flat = TensorValue(build.reshape(x.value, x.type, rows), rows, x.constant)
         type = TensorType((rows.shape[0], weight.shape[0]), self.dtype)
@@ -51,8 +51,8 @@ class Layer:
 
     def recurrent_product(self, first: Size, rows: Size) -> Callable[[ir.Value], TensorValue]:
         """A function that multiplies a state with `rows` rows of weight_hh from `first`; packing is done here, outside of the loop."""
-        build, weight = self.build, self.operand("weight_hh")
-        part = TensorType((rows, self.hidden), self.dtype)
+        build, weight = self.build, right_operand(self.build, self.op.weight_hh, self.dtype)
+        part = TensorType((rows, self.hidden), weight.dtype)
         if part != weight.type:
             weight = TensorValue(build.extract_slice(weight, (first, 0), part, (1, 1)), part, weight.constant)
         packed = pack_weight(build, weight, columns=True)
@@ -181,11 +181,11 @@ class Fused(Layer):
 
     def packed_weight(self, gates: int) -> TensorValue:
         """weight_hh by units: [panels of units][steps][gate, unit], zero beyond the last unit."""
-        build, weight = self.build, self.operand("weight_hh")
+        build, weight = self.build, self.op.weight_hh
         element = element_type(self.dtype)
         lanes, hidden = units_of_panel(element), build.size(self.hidden)
-        type = TensorType((floordiv(self.hidden + (lanes - 1), lanes), self.hidden, gates * lanes), self.dtype)
-        zero = Scalar(build, self.dtype).const(0)
+        type = TensorType((floordiv(self.hidden + (lanes - 1), lanes), self.hidden, gates * lanes), weight.dtype)
+        zero = build.constant(0, weight.dtype)
 
         def value(panel, step, place):
             width = build.const_index(lanes)

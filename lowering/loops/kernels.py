@@ -147,8 +147,8 @@ def vectorize(body: ir.Block, arguments: list[ir.Value], lanes: int) -> ir.Value
     raise AssertionError("a linalg body ends with linalg.yield")
 
 
-@kernel("conv2d")
-def conv2d(op: Structured) -> bool:
+@kernel("conv")
+def conv(op: Structured) -> bool:
     """A convolution whose body reads x; operands are the extents of the window, the filter and perhaps a scratch buffer."""
     x, y = captured_memref(op), op.operands[-1]
     if x is None or not is_contiguous(y):
@@ -161,15 +161,19 @@ def conv2d(op: Structured) -> bool:
 
 
 def conv_shape(op: Structured, x: ir.MemRefType) -> ConvShape:
-    """The kernel's description of a conv2d op."""
+    """The kernel's description of a convolution."""
     ints = lambda name: tuple(ir.DenseI64ArrayAttr(op.kernel[name]))
     layout_in, layout_out = (ir.StringAttr(op.kernel[name]).value for name in ("layout_in", "layout_out"))
-    places = {"nchw": (1, 2, 3), "nhwc": (3, 1, 2)}
-    channels, height, width = (None if x.is_dynamic_dim(a) else x.get_dim_size(a) for a in places[layout_in])
-    filters = ir.MemRefType(op.operands[-1].type).get_dim_size(places[layout_out][0])
-    return ConvShape(channels, filters, height, width, ints("kernel"), ints("strides"), ints("pads"), ints("dilations"),
-                     ir.IntegerAttr(op.kernel["groups"]).value, layout_in, layout_out, ir.IntegerAttr(op.kernel["winograd"]).value,
-                     ir.BoolAttr(op.kernel["transposed"]).value)
+    y = ir.MemRefType(op.operands[-1].type)
+    channel = {"nchw": 1, "nhwc": x.rank - 1}
+    size = [None if x.is_dynamic_dim(a) else x.get_dim_size(a) for a in range(x.rank)]
+    channels = size[channel[layout_in]]
+    size = size[1:-1] if layout_in == "nhwc" else size[2:]
+    filters = y.get_dim_size(channel[layout_out])
+    return ConvShape.of(channels, filters, tuple(size), ints("kernel"), ints("strides"), ints("pads"), ints("dilations"),
+                        groups=ir.IntegerAttr(op.kernel["groups"]).value, layout_in=layout_in, layout_out=layout_out,
+                        winograd=ir.IntegerAttr(op.kernel["winograd"]).value, transposed=ir.BoolAttr(op.kernel["transposed"]).value,
+                        bits=y.element_type.width)
 
 
 @kernel("pack_filter")
@@ -190,6 +194,6 @@ def max_pool(op: Structured) -> bool:
         return False
     ints = lambda name: tuple(ir.DenseI64ArrayAttr(op.kernel[name]))
     layout = ir.StringAttr(op.kernel["layout"]).value
-    size = ir.MemRefType(x.type).shape[1:3] if layout == "nhwc" else ir.MemRefType(x.type).shape[2:]
-    emit_max_pool(x, y, PoolShape(*size, ints("kernel"), ints("strides"), ints("pads")), layout=layout)
+    size = ir.MemRefType(x.type).shape[1:-1] if layout == "nhwc" else ir.MemRefType(x.type).shape[2:]
+    emit_max_pool(x, y, PoolShape(tuple(size), ints("kernel"), ints("strides"), ints("pads")), layout=layout)
     return True

@@ -227,5 +227,10 @@ def Session(model, threads: int | None = None, **options):
         from .runtime.library import load_library
 
         return load_library(path, threads=threads, **options)
+    from .runtime.heap import trim
+
     traced = from_onnx(path) if path.suffix == ".onnx" else load(path, verify=options.pop("verify", None))
-    return traced.session(threads=threads, **options)
+    session = traced.session(threads=threads, **options)
+    del traced  # the IR, and weights that were packed
+    trim()
+    return session

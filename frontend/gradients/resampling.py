@@ -20,7 +20,7 @@ def resize(call, x):
         raise UnsupportedOpError(f"the gradient of resize needs fixed sizes, found x {x.shape}")
     for axis in range(x.ndim):
         matrix = _matrix(call, axis, x.shape[axis], x.ndim)
-        if not np.array_equal(matrix, np.eye(*matrix.shape)):
+        if matrix.shape[0] != matrix.shape[1] or not np.array_equal(matrix, np.eye(len(matrix))):
             x = move(ops.matmul(move(x, axis, x.ndim - 1), matrix.astype(x.dtype)), x.ndim - 1, axis)
     return x
 

@@ -41,10 +41,4 @@ def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
 
 def pairwise_distance(x1, x2, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False):
     """(sum |x1 - x2 + eps|^p)^(1/p) along the last axis."""
-    difference = x1 - x2 + eps
-    if p == 2:
-        return ops.sqrt(ops.sum(ops.square(difference), axis=-1, keepdims=keepdim))
-    size = ops.abs(difference)
-    if p == 1 or p == float("inf"):
-        return (ops.sum if p == 1 else ops.max)(size, axis=-1, keepdims=keepdim)
-    return ops.pow(ops.sum(ops.pow(size, float(p)), axis=-1, keepdims=keepdim), 1 / p)
+    return ops.norm(x1 - x2 + eps, ord=p, axis=-1, keepdims=keepdim)

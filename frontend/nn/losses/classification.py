@@ -1,6 +1,7 @@
 """Losses on classes and probabilities."""
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
 from ... import ops
@@ -109,12 +110,23 @@ def _weighted_reduction(values, factors, reduction: str):
 
 @loss
 def binary_cross_entropy(input, target, weight=None, reduction: str = "mean"):
-    """-(t log(x) + (1 - t) log(1 - x)) for probabilities x; each logarithm is at least -100. weight broadcasts."""
+    """-(t log(x) + (1 - t) log(1 - x)) for probabilities x; each logarithm is at least -100. weight broadcasts.
+
+    The gradient is torch's, (x - t) / max(x (1 - x), 1e-12), finite for x 0 and 1.
+    """
     need_same_shape("binary_cross_entropy", input, target)
     if not input.is_recorded and not ((input._array >= 0) & (input._array <= 1)).all():
         raise OnemlirError("binary_cross_entropy: input must hold probabilities between 0 and 1; for scores use binary_cross_entropy_with_logits")
-    values = -(target * ops.maximum(ops.log(input), -100.0) + (1 - target) * ops.maximum(ops.log1p(-input), -100.0))
+    smallest = max(1e-12, float(ml_dtypes.finfo(input.dtype).tiny))
+    certain, fixed = input * (1 - input) < smallest, input.detach()
+    inside = _log_likelihood(ops.where(certain, 0.5, input), target)
+    at_edge = _log_likelihood(fixed, target) + (target - fixed) / smallest * (input - fixed)
+    values = -ops.where(certain, at_edge, inside)
     return reduce_loss(values if weight is None else values * weight, reduction)
+
+
+def _log_likelihood(x, target):
+    return target * ops.maximum(ops.log(x), -100.0) + (1 - target) * ops.maximum(ops.log1p(-x), -100.0)
 
 
 @loss

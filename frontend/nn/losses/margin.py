@@ -5,21 +5,21 @@ from ... import ops
 from ....errors import OnemlirError, ShapeError
 from ..distance import pairwise_distance
 from .classification import check_classes
-from .reduction import loss, need_same_shape, reduce_loss
+from .reduction import loss, need_same_shape, positive_part, reduce_loss
 
 
 @loss
 def hinge_loss(input, target, margin: float = 1.0, reduction: str = "mean"):
     """max(0, margin - target * input); target holds 1 and -1."""
     need_same_shape("hinge_loss", input, target)
-    return reduce_loss(ops.maximum(margin - target * input, 0.0), reduction)
+    return reduce_loss(positive_part(margin - target * input), reduction)
 
 
 @loss
 def hinge_embedding_loss(input, target, margin: float = 1.0, reduction: str = "mean"):
     """input where target is 1, max(0, margin - input) where it is -1."""
     need_same_shape("hinge_embedding_loss", input, target)
-    far = ops.where(ops.not_equal(target, 1), ops.maximum(margin - input, 0.0), 0.0)
+    far = ops.where(ops.not_equal(target, 1), positive_part(margin - input), 0.0)
     return reduce_loss(far + ops.where(ops.not_equal(target, -1), input, 0.0), reduction)
 
 
@@ -34,7 +34,7 @@ def soft_margin_loss(input, target, reduction: str = "mean"):
 def margin_ranking_loss(input1, input2, target, margin: float = 0.0, reduction: str = "mean"):
     """max(0, -target * (input1 - input2) + margin): target 1 when input1 should be the larger, -1 when input2."""
     need_same_shape("margin_ranking_loss", input1, input2)
-    return reduce_loss(ops.maximum(-target * (input1 - input2) + margin, 0.0), reduction)
+    return reduce_loss(positive_part(-target * (input1 - input2) + margin), reduction)
 
 
 @loss
@@ -47,7 +47,7 @@ def multi_margin_loss(input, target, p: int = 1, margin: float = 1.0, weight=Non
     classes = input.shape[-1]
     check_classes("multi_margin_loss", target, classes)
     index = ops.expand_dims(target, -1)
-    short = ops.maximum(margin - ops.take_along_axis(input, index, axis=-1) + input, 0.0)
+    short = ops.relu(margin - ops.take_along_axis(input, index, axis=-1) + input)
     short = short if p == 1 else ops.square(short)
     if weight is not None:
         short = short * ops.expand_dims(ops.take(weight, target, axis=0), -1)
@@ -65,7 +65,7 @@ def cosine_embedding_loss(input1, input2, target, margin: float = 0.0, reduction
     lengths = (ops.sum(ops.square(input1), axis=-1) + tiny) * (ops.sum(ops.square(input2), axis=-1) + tiny)
     cosine = ops.sum(input1 * input2, axis=-1) / ops.sqrt(lengths)
     near = ops.where(ops.equal(target, 1), 1 - cosine, 0.0)
-    return reduce_loss(near + ops.where(ops.equal(target, -1), ops.maximum(cosine - margin, 0.0), 0.0), reduction)
+    return reduce_loss(near + ops.where(ops.equal(target, -1), positive_part(cosine - margin), 0.0), reduction)
 
 
 @loss
@@ -78,4 +78,4 @@ def triplet_margin_loss(anchor, positive, negative, margin: float = 1.0, p: floa
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = ops.minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduce_loss(ops.maximum(pairwise_distance(anchor, positive, p, eps) - far + margin, 0.0), reduction)
+    return reduce_loss(positive_part(pairwise_distance(anchor, positive, p, eps) - far + margin), reduction)

@@ -42,3 +42,8 @@ def check_reduction(reduction: str, *more: str) -> None:
 def need_same_shape(what: str, input: Tensor, target: Tensor) -> None:
     if input.shape != target.shape:
         raise ShapeError(f"{what}: input has shape {input.shape} but target {target.shape}")
+
+
+def positive_part(values: Tensor) -> Tensor:
+    """max(values, 0) whose gradient at 0 is 1, as that of torch's clamp_min: a margin that is just reached still counts."""
+    return ops.where(values < 0, 0.0, values)

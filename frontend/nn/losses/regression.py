@@ -58,7 +58,15 @@ def poisson_nll_loss(input, target, log_input: bool = True, full: bool = False, 
 
 @loss
 def gaussian_nll_loss(input, target, var, full: bool = False, eps: float = 1e-6, reduction: str = "mean"):
-    """(log(v) + (input - target)^2 / v) / 2 with v = max(var, eps); `full` adds log(2 pi) / 2. var broadcasts against input."""
-    variance = ops.maximum(var, eps)
+    """(log(v) + (input - target)^2 / v) / 2 with v = max(var, eps); `full` adds log(2 pi) / 2.
+
+    var: a number, of a shape that broadcasts against input, or of input's shape without its last axis. The gradient passes the limit eps by, as torch's.
+    """
+    var = ops.full((), float(var), dtype=input.dtype) if isinstance(var, (int, float)) else var
+    if not var.is_recorded and (var._array < 0).any():
+        raise OnemlirError(f"gaussian_nll_loss: var must not be negative, found {var._array.min()}")
+    if 0 < var.ndim and var.shape == input.shape[:-1]:
+        var = ops.expand_dims(var, -1)
+    variance = var + ops.maximum(eps - var.detach(), 0.0)
     values = 0.5 * (ops.log(variance) + ops.square(input - target) / variance)
     return reduce_loss(values + 0.5 * math.log(2 * math.pi) if full else values, reduction)

@@ -125,6 +125,7 @@ CASES = [
     case("lstm_layer", real(2, 1, 2), real(8, 2), real(8, 2), None, None, None, None, None, None, input_forget=True, reverse=True),
     # Resampling, quantization.
     *[case("resize", real(1, 2, 3, 4), sizes=(1, 2, 5, 6), mode=mode) for mode in ("nearest", "linear", "cubic")],
+    case("resize", real(1, 1, 5, 4), sizes=(1, 1, 7, 3), mode="nearest", nearest_mode="floor", coordinate_mode="asymmetric"),
     case("resize", real(1, 1, 6, 5), sizes=(1, 1, 3, 4), mode="linear", antialias=True), case("resize", real(4), sizes=(7,), mode="linear", coordinate_mode="align_corners"),
     *[case("grid_sample", real(2, 2, 4, 3), inside(2, 3, 2, 2) * 1.3, mode=mode, padding_mode=padding, smooth=False)
       for mode in ("linear", "cubic", "nearest") for padding in ("zeros", "border", "reflection")],

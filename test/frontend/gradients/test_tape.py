@@ -87,6 +87,12 @@ def test_backward_of_what_needs_no_gradient():
         om.tensor(1.0).backward()
 
 
+def test_steps_have_gradients_of_zeros():
+    x = leaf(1.5, -2.5)
+    ops.floor(x * 2).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [0, 0])
+
+
 def test_hooks_see_and_replace_complete_gradients():
     x, seen = leaf(1.0), []
     y = x * 2

@@ -129,7 +129,7 @@ def test_margins(reduction):
     compare("margin_ranking_loss", a, b, signs(4, 3), margin=0.2, reduction=reduction)
     compare("cosine_embedding_loss", a, b, signs(4), margin=0.1, reduction=reduction)
     compare("cosine_embedding_loss", a[0], b[0], np.array(-1.0, np.float32), reduction=reduction)
-    for p, swap in ((2, False), (1, True), (3, False), (float("inf"), False)):
+    for p, swap in ((2, False), (1, True), (3, False), (float("inf"), False), (0, False)):
         compare("triplet_margin_loss", a, b, c, p=p, swap=swap, margin=0.7, reduction=reduction)
     target = np.array([0, 2, 1, 2])
     compare("multi_margin_loss", a, target, reduction=reduction)
@@ -147,6 +147,33 @@ def test_hinge():
 def test_shapes_must_agree(name):
     with pytest.raises(ShapeError, match=rf"{name}.*\(4,\).*\(4, 1\)"):
         getattr(losses, name)(Tensor(probabilities(4)), Tensor(probabilities(4, 1)))
+
+
+AT_LIMITS = [  # name, arguments, by how many of them the gradient is taken, options
+    ("binary_cross_entropy", ([0.0, 1.0, 0.0, 1.0, 0.5], [0.0, 0.0, 1.0, 1.0, 0.3]), 1, {}),
+    ("margin_ranking_loss", ([1.0, 2.0], [1.0, 1.0], [1.0, -1.0]), 2, {}), ("multi_margin_loss", ([[1.0, 2.0, 0.0]], [1]), 1, {}),
+    ("hinge_embedding_loss", ([1.0, 2.0], [-1.0, -1.0]), 1, {}), ("cosine_embedding_loss", ([[0.0, 0.0]], [[1.0, 2.0]], [-1.0]), 2, {}),
+    ("triplet_margin_loss", ([[1.0, 2.0]], [[1.0, 2.0]], [[1.0, 3.0]]), 3, {"margin": 1.0, "eps": 0.0}),
+    ("gaussian_nll_loss", ([[1.0, 2.0]], [[0.5, 2.0]], [[0.0, 1.0]]), 3, {}),
+    ("gaussian_nll_loss", ([[1.0, 2.0]] * 3, [[0.5, 2.0]] * 3, [0.1, 1.0, 2.0]), 3, {}),
+]
+
+
+@pytest.mark.parametrize("name, values, count, options", AT_LIMITS, ids=str)
+def test_gradients_at_limits_are_torchs(name, values, count, options):
+    ours, theirs = ([make(v, requires_grad=i < count) for i, v in enumerate(values)] for make in (om.tensor, torch.tensor))
+    expected = getattr(torch.nn.functional, name)(*theirs, **options)
+    expected.backward()
+    found = getattr(losses, name)(*ours, **options)
+    found.backward()
+    assert found.item() == pytest.approx(expected.item(), rel=1e-5)
+    for a, b in zip(ours[:count], theirs):
+        np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-4)
+
+
+def test_variances_are_not_negative():
+    with pytest.raises(OnemlirError, match="var must not be negative, found -1"):
+        losses.gaussian_nll_loss(Tensor(floats(2)), Tensor(floats(2)), -1.0)
 
 
 # Connectionist temporal classification.

@@ -82,7 +82,31 @@ SCHEDULES = [
     ("StepLR", dict(step_size=3, gamma=0.5)), ("MultiStepLR", dict(milestones=[2, 5], gamma=0.1)), ("ExponentialLR", dict(gamma=0.8)),
     ("LinearLR", dict(start_factor=0.2, total_iters=4)), ("CosineAnnealingLR", dict(T_max=9, eta_min=0.01)),
     ("LambdaLR", dict(lr_lambda=lambda epoch: 1 / (1 + epoch))), ("OneCycleLR", dict(max_lr=0.7, total_steps=12)),
+    ("OneCycleLR", dict(max_lr=[0.7], epochs=3, steps_per_epoch=4, anneal_strategy="linear")), ("LambdaLR", dict(lr_lambda=[lambda epoch: 0.9 ** epoch])),
+    ("ConstantLR", dict(total_iters=3)), ("PolynomialLR", dict(total_iters=6, power=2.0)), ("LinearLR", dict(total_iters=0)),
 ]
+COMBINED = [  # functions of an optimizer and the module of schedules
+    lambda o, s: [s.LinearLR(o), s.StepLR(o, 3)], lambda o, s: [s.ExponentialLR(o, 0.9), s.LinearLR(o, total_iters=4), s.CosineAnnealingLR(o, 20)],
+    lambda o, s: [s.SequentialLR(o, [s.ConstantLR(o, 0.1, total_iters=3), s.ExponentialLR(o, 0.9), s.StepLR(o, 2)], [3, 6])],
+]
+
+
+@pytest.mark.parametrize("make", COMBINED)
+def test_schedules_of_one_optimizer(make):
+    mine, other = optim.SGD([nn.Parameter(START)], lr=0.4), torch.optim.SGD([torch.nn.Parameter(torch.tensor(START))], lr=0.4)
+    ours, theirs = make(mine, optim), make(other, torch.optim.lr_scheduler)
+    for step in range(9):
+        np.testing.assert_allclose(mine.param_groups[0]["lr"], other.param_groups[0]["lr"], rtol=1e-9)
+        other.step()
+        for schedule in (*ours, *theirs):
+            schedule.step()
+    again = optim.SGD([nn.Parameter(START)], lr=0.4)
+    restored = make(again, optim)
+    again.load_state_dict(mine.state_dict())
+    for schedule, saved in zip(restored, ours):
+        schedule.load_state_dict(saved.state_dict())
+        saved.step(), schedule.step()
+    assert again.param_groups[0]["lr"] == pytest.approx(mine.param_groups[0]["lr"])
 
 
 @pytest.mark.parametrize("name, options", SCHEDULES)
@@ -96,9 +120,10 @@ def test_schedules(name, options):
         b.step()
 
 
-def test_plateau():
+@pytest.mark.parametrize("options", [{}, {"threshold": 0.5, "threshold_mode": "abs"}])
+def test_plateau(options):
     mine, other = optim.SGD([nn.Parameter(START)], lr=0.4), torch.optim.SGD([torch.nn.Parameter(torch.tensor(START))], lr=0.4)
-    options = dict(patience=1, factor=0.5, cooldown=1, min_lr=0.06)
+    options |= dict(patience=1, factor=0.5, cooldown=1, min_lr=[0.06])
     a, b = optim.ReduceLROnPlateau(mine, **options), torch.optim.lr_scheduler.ReduceLROnPlateau(other, **options)
     for value in (3.0, 2.0, 2.0, 2.1, 2.2, 2.3, 2.4, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0):
         a.step(value)

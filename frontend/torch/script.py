@@ -93,7 +93,7 @@ def source_line(node) -> UserLine | None:
 
 
 # Nodes that are no operators.
-_FUNCTIONAL = "__torch__.torch.nn.functional."
+_TORCHS_OWN = {"__torch__.torch.nn.functional.": torch.nn.functional, "__torch__.torch.functional.": torch.functional}
 
 
 def _constant(runner, node, inputs, values):
@@ -118,8 +118,9 @@ def _method(runner, node, inputs, values):
 
 def _function(runner, node, inputs, values):
     name, *arguments = inputs
-    if name.startswith(_FUNCTIONAL):  # torch's own, which the recording knows whole
-        return [runner.recording.call(getattr(torch.nn.functional, name.removeprefix(_FUNCTIONAL)), tuple(arguments), {})]
+    for prefix, module in _TORCHS_OWN.items():  # which the recording knows whole
+        if name.startswith(prefix) and hasattr(module, name.removeprefix(prefix)):
+            return [runner.recording.call(getattr(module, name.removeprefix(prefix)), tuple(arguments), {})]
     function = torch.jit._state._python_cu.find_function(name)
     return [ScriptRunner(runner.recording, None, runner.paths).run(function.graph, arguments)]
 
@@ -232,5 +233,6 @@ _PLAIN: dict[str, Callable] = {
     "ne": lambda a, b: _listed(a) != _listed(b), "lt": _op.lt, "le": _op.le, "gt": _op.gt, "ge": _op.ge, "__not__": _op.not_, "__is__": _op.is_, "__isnot__": _op.is_not,
     "__and__": _op.and_, "__or__": _op.or_, "__getitem__": _op.getitem, "len": len, "Bool": bool, "Float": float, "format": str.format, "pow": _op.pow,
     "append": lambda items, value: (items.append(value), items)[1], "__contains__": _op.contains, "sqrt": lambda x: x ** 0.5, "warn": lambda *a: None,
-    "__range_length": lambda low, high, step: len(range(low, high, step)), "__derive_index": lambda i, low, step: low + i * step, "list": list, "all": all, "any": any,
+    "__range_length": lambda low, high, step: len(range(low, high, step)), "__derive_index": lambda i, low, step: low + i * step,
+    "list": list, "slice": lambda x, *bounds: x[slice(*bounds)], "all": all, "any": any,
 }

@@ -30,6 +30,14 @@ from ..tensor import RecordedTensor, value_of
 from .values import as_dtype
 
 
+@handles("aten.select.int", kind="raw")
+def select(recording, input, dim, index):
+    """One element along an axis, as TorchScript asks for the first of the batch sizes, too."""
+    if isinstance(input, BatchSizes) and index == 0:
+        return input[0]
+    return recording.call(torch.Tensor.select, (input, dim, index), {})
+
+
 @dataclass(frozen=True)
 class Packing:
     """Which steps of which sequence exist: `lengths` (batch,) and `mask` (steps, batch); `longest` is the size of the longest sequence."""

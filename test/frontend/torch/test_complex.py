@@ -65,6 +65,7 @@ def of_one_axis(x):
 
 MODELS = {
     "mel spectrogram": (MelSpectrogram, lambda n: (numbers(n, 80 + n),), ("n", om.Axis("time", min=40))),
+    "scripted": (lambda: torch.jit.script(MelSpectrogram()), lambda n: (numbers(n, 80 + n),), ("n", om.Axis("time", min=40))),
     "spectral layer": (SpectralLayer, lambda n: (numbers(n, 3, 16 + n),), ("n", None, om.Axis("points", min=16))),
     "rotary": (lambda: rotated, lambda n: (numbers(n, n + 2, 3, 8),), ("n", "tokens", None, None)),
     "istft": (lambda: there_and_back, lambda n: (numbers(n, 50 + n),), ("n", om.Axis("time", min=16))),

@@ -40,6 +40,7 @@ class OnRows(torch.nn.Module):
 MODELS = {
     "two layers, both directions": (Packed(torch.nn.LSTM, num_layers=2, bidirectional=True), [2, 5, 3], [7, 1]),
     "padded to the input": (Packed(torch.nn.GRU, padding=-1.0, total=True), [2, 5, 3], [5, 1]),
+    "scripted": (torch.jit.script(Packed(torch.nn.LSTM)), [2, 5, 3], [7, 1]),
     "sorted, time first": (Packed(torch.nn.RNN, batch_first=False, enforce_sorted=True), [5, 3, 3], [7, 2]),
     "rows": (OnRows(), [2, 5, 3], [1, 7]),
 }  # fmt: skip

@@ -11,7 +11,7 @@ from .registry import register_pass
 @register_pass("om-simplify", builtin=True)
 def om_simplify(module: ir.Module) -> None:
     """Remove ops that do nothing or undo each other, and apply the rewrite patterns of extensions."""
-    from .om import simplify  # noqa: F401  registers the patterns
+    from .om import quantized_moves, simplify  # noqa: F401  register the patterns
     from .om.patterns import apply_patterns
 
     apply_patterns(module)

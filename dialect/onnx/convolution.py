@@ -25,6 +25,11 @@ def write_conv(graph: Graph, op: WrittenOp):
     return _floating(graph, op, "Conv", _options(op))
 
 
+@writes(om.ConvInteger)
+def write_conv_integer(graph: Graph, op: WrittenOp):
+    return graph.ConvInteger(op.x, op.weight, op.x_zero_point, op.weight_zero_point, **_options(op))
+
+
 @writes(om.ConvTranspose)
 def write_conv_transpose(graph: Graph, op: WrittenOp):
     return _floating(graph, op, "ConvTranspose", {**_options(op), "output_padding": list(op.output_padding)})

@@ -4,9 +4,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import OnemlirError, ShapeError
+from .. import dtypes
 from ..attributes import Ints
 from ..declare import Attr, Numeric, Op, Operand, OptionalOperand, Result
 from ..shapes import require_equal, show, TensorType, window_output
+from .linear_algebra import Byte
 from .reduction import wide
 
 
@@ -110,6 +112,43 @@ def _with_bias(y: np.ndarray, bias) -> np.ndarray:
     return y if bias is None else y + wide(bias).reshape(-1, *[1] * (y.ndim - 2))
 
 
+class ConvInteger(Op):
+    """`Conv` of x - x_zero_point by weight - weight_zero_point in i32, which wraps around; the padding adds nothing to a sum.
+
+    x, weight: u8 or i8 each, shapes and attributes as for `Conv`. x_zero_point: one number; weight_zero_point: one number, or (c_out,);
+    zero when left out. Source: ONNX ConvInteger.
+    """
+
+    x: Operand[Byte, "T"]
+    weight: Operand[Byte, "U"]
+    x_zero_point: OptionalOperand[Byte, "T"]
+    weight_zero_point: OptionalOperand[Byte, "U"]
+    stride: Attr[Ints] = 1
+    padding: Attr[Ints] = 0
+    dilation: Attr[Ints] = 1
+    groups: Attr[int] = 1
+    result: Result
+    canonical = staticmethod(_canonical)
+
+    def verify(x, weight, x_zero_point, weight_zero_point, stride, padding, dilation, groups):
+        _check_operands("conv_integer", x, weight, None, 1, weight.shape[0], stride, padding, dilation, groups)
+        if x_zero_point is not None and x_zero_point.rank:
+            raise ShapeError(f"conv_integer: x_zero_point must be one number, found shape {show(x_zero_point.shape)}")
+        point = weight_zero_point
+        if point is not None and point.rank and point.shape != weight.shape[:1]:
+            raise ShapeError(f"conv_integer: weight_zero_point must be one number or one for each of the {weight.shape[0]} filters, "
+                             f"found shape {show(point.shape)}")
+
+    def infer(x, weight, x_zero_point, weight_zero_point, stride, padding, dilation, groups):
+        return Conv.infer(x, weight, None, stride, padding, dilation, groups).with_dtype(dtypes.int32)
+
+    def reference(x, weight, x_zero_point, weight_zero_point, stride, padding, dilation, groups):
+        x = x.astype(np.int32) - (0 if x_zero_point is None else x_zero_point.astype(np.int32))
+        point = np.zeros((), np.int32) if weight_zero_point is None else weight_zero_point.astype(np.int32)
+        weight = weight.astype(np.int32) - point.reshape(-1, *[1] * (weight.ndim - 1))
+        return Conv.reference(x, weight, None, stride, padding, dilation, groups)
+
+
 class ConvTranspose(Op):
     """The transpose of `Conv` (its gradient by x): each x[n, c, p] adds x * weight[c, o, k] to y[n, o, p * stride + k * dilation - low].
 
@@ -164,4 +203,4 @@ def _scatter_taps(taps: np.ndarray, stride, dilation, padding, output_padding) -
     return full[(..., *(slice(low, size - high) for low, high, size in zip(padding[:rank], padding[rank:], full.shape[2:])))]
 
 
-OPS = (Conv, ConvTranspose)
+OPS = (Conv, ConvInteger, ConvTranspose)

@@ -6,7 +6,7 @@ import numpy as np
 from ...dialect import dtypes
 from ..ops.declared import declared as om
 from ..tensor import Tensor
-from .integer_convolution import centered, integer_conv
+from .quantization import of_words, one, zero_point
 from .registry import reads
 from .windows import padded, Window, window_of
 
@@ -35,42 +35,29 @@ def read_conv(node, ops):
 
 @reads("ConvInteger")
 def read_conv_integer(node, ops):
-    return _integers_convolved(node, node.tensor(0), node.tensor(1), node.optional(2), node.optional(3))
+    return _integers_convolved(node, node.tensor(0), node.tensor(1), zero_point(node, 2), zero_point(node, 3))
 
 
 def _integers_convolved(node, x: Tensor, w: Tensor, x_zero: Tensor | None, w_zero: Tensor | None) -> Tensor:
-    """Conv of x - x_zero and w - w_zero in i32; w_zero: one, or one a feature."""
-    if w_zero is not None and w_zero.ndim == 1:
-        w_zero = om.reshape(w_zero, shape=(-1, *[1] * (w.ndim - 1)))
-    groups = node.int("group", 1)
-
-    def conv(x, w):
-        window = window_of(node, _shape(w)[2:], _shape(x)[2:])
-        if window.kernel == (3, 3) and groups == 1 and w.dtype == dtypes.float32:  # a fourth column keeps Winograd's method away: it is not exact
-            w, window.high = om.pad(w, 0.0, low=(0,) * 4, high=(0, 0, 0, 1)), (window.high[0], window.high[1] + window.dilations[1])
-        return _slid(node, window, x, w, None)
-
-    return integer_conv(conv, centered(x, x_zero), centered(w, w_zero), groups)
+    """Conv of x - x_zero and w - w_zero in i32; x_zero: one number; w_zero: one, or one a feature."""
+    window = window_of(node, _shape(w)[2:], _shape(x)[2:])
+    if not window.is_fixed:
+        x = padded(x, window, Tensor._wrap(np.zeros((), x.dtype)) if x_zero is None else x_zero)
+    return om.conv_integer(x, w, x_zero, w_zero, stride=window.strides, padding=window.padding, dilation=window.dilations,
+                           groups=node.int("group", 1))
 
 
 @reads("QLinearConv")
 def read_qlinear_conv(node, ops):
     """round((conv(x - x_zero, w - w_zero) + bias) * (x_scale * w_scale / y_scale)) + y_zero, saturated."""
-    x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias = (node.optional(i) for i in range(9))
-    y = _integers_convolved(node, x, w, x_zero, w_zero)
+    x, x_scale, _, w, w_scale, _, y_scale, y_zero, bias = (node.optional(i) for i in range(9))
+    y = _integers_convolved(node, x, w, zero_point(node, 2), zero_point(node, 5))
+    features = (-1, *[1] * (y.ndim - 2))
     if bias is not None:
-        y = y + om.reshape(bias, shape=(-1, *[1] * (y.ndim - 2)))
-    return requantized(y, x_scale, w_scale, y_scale, y_zero, 1)
-
-
-def requantized(y: Tensor, x_scale, w_scale, y_scale, y_zero, axis: int) -> Tensor:
-    """An i32 product as integers of y's scale and zero point."""
-    if w_scale.ndim == 1:
-        w_scale = om.reshape(w_scale, shape=tuple(-1 if i == axis else 1 for i in range(y.ndim)))
-    factor = (x_scale * w_scale / y_scale).astype(dtypes.float32)
-    limits = np.iinfo(y_zero.dtype)
-    rounded = om.round(y.astype(dtypes.float32) * factor) + y_zero.astype(dtypes.float32)
-    return om.minimum(om.maximum(rounded, float(limits.min)), float(limits.max)).astype(y_zero.dtype)
+        y = y + om.reshape(bias, shape=features)
+    w_scale = one(w_scale)
+    factor = one(x_scale) * (om.reshape(w_scale, shape=features) if w_scale.ndim else w_scale) / one(y_scale)
+    return of_words(y, factor.astype(dtypes.float32), one(y_zero))
 
 
 @reads("ConvTranspose")

@@ -1,10 +1,13 @@
 """Matrix products."""
 from __future__ import annotations
 
+import numpy as np
+
 from ...dialect import dtypes
 from ..ops.declared import declared as om
 from ..ops.linear_algebra import einsum
 from ..tensor import Tensor
+from .quantization import of_words, one, zero_point
 from .registry import reads
 
 
@@ -44,7 +47,7 @@ def read_einsum(node, ops):
 
 @reads("MatMulInteger")
 def read_matmul_integer(node, ops):
-    return matmul_of_integers(node.tensor(0), node.tensor(1), node.optional(2), node.optional(3))
+    return matmul_of_integers(node.tensor(0), node.tensor(1), zero_point(node, 2), zero_point(node, 3))
 
 
 def matmul_of_integers(a: Tensor, b: Tensor, a_zero: Tensor | None, b_zero: Tensor | None) -> Tensor:
@@ -60,11 +63,11 @@ def _rows(parameter: Tensor) -> Tensor:
 @reads("QLinearMatMul")
 def read_qlinear_matmul(node, ops):
     """round((a - a_zero) @ (b - b_zero) * (a_scale * b_scale / y_scale)) + y_zero, saturated."""
-    import numpy as np
-
-    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = node.tensors()
-    product = matmul_of_integers(a, b, a_zero, b_zero)
+    a, a_scale, _, b, b_scale, _, y_scale, y_zero = node.tensors()
+    product = matmul_of_integers(a, b, zero_point(node, 2), zero_point(node, 5))
     factor = _rows(a_scale).astype(dtypes.float32) * b_scale.astype(dtypes.float32) / y_scale.astype(dtypes.float32)
+    if one(y_zero).ndim == 0:
+        return of_words(product, factor, one(y_zero))
     limits = np.iinfo(y_zero.dtype)
     rounded = ops.round(product.astype(dtypes.float32) * factor) + y_zero.astype(dtypes.float32)
     return ops.minimum(ops.maximum(rounded, float(limits.min)), float(limits.max)).astype(y_zero.dtype)

@@ -16,6 +16,17 @@ def one(parameter: Tensor | None) -> Tensor | None:
     return om.reshape(parameter, shape=()) if parameter is not None and parameter.shape == (1,) else parameter
 
 
+def zero_point(node, number: int) -> Tensor | None:
+    """Input `number`, a zero point: a scalar where it has one element, None where it is left out or known to be 0 throughout."""
+    known = node.has(number) and node.value(number).array is not None
+    return None if known and not node.array(number).any() else one(node.optional(number))
+
+
+def of_words(words: Tensor, factor: Tensor, zero: Tensor) -> Tensor:
+    """i32 numbers times `factor`, rounded to integers of y's zero point: round(words * factor) + zero, saturated."""
+    return om.quantize_linear(words.astype(dtypes.float32) * factor, np.float32(1.0), zero)
+
+
 def _parameters(node) -> dict:
     """Scale and zero point, and the axis and the size of blocks, which count for parameters of several elements alone."""
     block, scale, zero = node.int("block_size", 0), node.tensor(1), node.optional(2) if node.has(2) and node.value(2).narrow is None else None

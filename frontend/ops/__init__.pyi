@@ -265,6 +265,12 @@ def conv(x: Tensor | ArrayLike, weight: Tensor | ArrayLike, bias: Tensor | Array
     stride, dilation: one number or one per axis. padding: one number, one per axis, or all lows followed by all highs (ONNX's order).
     Source: torch's conv2d; ONNX Conv."""
 
+def conv_integer(x: Tensor | ArrayLike, weight: Tensor | ArrayLike, x_zero_point: Tensor | ArrayLike | None = ..., weight_zero_point: Tensor | ArrayLike | None = ..., stride: tuple[int, ...] = ..., padding: tuple[int, ...] = ..., dilation: tuple[int, ...] = ..., groups: int = ...) -> Tensor:
+    """`Conv` of x - x_zero_point by weight - weight_zero_point in i32, which wraps around; the padding adds nothing to a sum.
+    
+    x, weight: u8 or i8 each, shapes and attributes as for `Conv`. x_zero_point: one number; weight_zero_point: one number, or (c_out,);
+    zero when left out. Source: ONNX ConvInteger."""
+
 def conv_transpose(x: Tensor | ArrayLike, weight: Tensor | ArrayLike, bias: Tensor | ArrayLike | None = ..., stride: tuple[int, ...] = ..., padding: tuple[int, ...] = ..., output_padding: tuple[int, ...] = ..., groups: int = ..., dilation: tuple[int, ...] = ...) -> Tensor:
     """The transpose of `Conv` (its gradient by x): each x[n, c, p] adds x * weight[c, o, k] to y[n, o, p * stride + k * dilation - low].
     

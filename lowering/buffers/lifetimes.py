@@ -1,6 +1,7 @@
 """When is a buffer in use? Operations are numbered in program order; a buffer lives from its allocation to its last use.
 
-A use inside a loop of a buffer from outside counts until the end of the loop. A buffer that leaves the loop step that allocated it
+A use inside a loop of a buffer from outside counts until the end of the loop, one by a kernel until the end of its epilogue: the two may become
+one, which writes what the epilogue writes while it reads what the kernel reads. A buffer that leaves the loop step that allocated it
 (through a yield), the function, or our sight has no lifetime: `Lifetimes.of` gives None.
 """
 from __future__ import annotations
@@ -41,8 +42,12 @@ class Lifetimes:
         self._count += 1
         for region in operation.regions:
             for block in region.blocks:
+                kernel = None
                 for inner in block.operations:
                     self._number(inner.operation)
+                    if "om.epilogue" in inner.operation.attributes and kernel is not None:
+                        self.end[kernel] = self.end[inner.operation]
+                    kernel = inner.operation if "om.kernel" in inner.operation.attributes else kernel
         self.end[operation] = self._count
         self._count += 1
 

@@ -1,8 +1,6 @@
 """Decompositions of linear quantization, in f32 (f64 where an operand is f64)."""
 from __future__ import annotations
 
-import numpy as np
-
 from ...dialect import dtypes
 from ...dialect.ops.quantization import DequantizeLinear, QuantizeLinear
 from .registry import decomposes
@@ -14,9 +12,7 @@ def quantize_linear(ops, x, scale, zero_point, axis, block_size, dtype):
     steps = ops.round(ops.cast(x, dtype=compute) / ops.cast(_aligned(ops, scale, x, axis, block_size), dtype=compute))
     if zero_point is not None:
         steps = steps + ops.cast(_aligned(ops, zero_point, x, axis, block_size), dtype=compute)
-    info = np.iinfo(dtype)
-    clipped = ops.minimum(ops.maximum(steps, float(info.min)), float(info.max))
-    return ops.cast(clipped, dtype=dtype)  # NaN becomes 0
+    return ops.cast(steps, dtype=dtype)  # saturates, and NaN becomes 0
 
 
 @decomposes(DequantizeLinear)

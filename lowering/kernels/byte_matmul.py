@@ -24,7 +24,7 @@ def emit_byte_matmul(a, words, c, shape: MatmulShape, epilogue=None, target: Tar
     _ByteProduct(a, words, c, replace(shape, k=shape.k // WORD), epilogue, target or host(), rolled).emit()
 
 
-class _Words:
+class Words:
     """Sums of products of bytes; the sums are vectors of f32 whose bits they are."""
 
     @staticmethod
@@ -50,7 +50,7 @@ def _bits(vec):
 
 
 class _ByteProduct(Product):
-    arithmetic = _Words
+    arithmetic = Words
 
     def __init__(self, a, words, c, shape, epilogue, target, rolled):
         super().__init__(a, words, c, shape, epilogue, target, rolled)

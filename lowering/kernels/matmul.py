@@ -138,7 +138,7 @@ class Product:
         self.a, self.b, self.c, self.shape, self.epilogue = a, bm, c, shape, epilogue
         self.out = b.element_type(c)
         self.accumulator = self._accumulator()
-        self.rolled = rolled and epilogue is not None and self.out == self.accumulator
+        self.rolled = rolled and epilogue is not None
         self.plan = plan(shape, b.element_type(a), b.element_type(bm), self.accumulator, self.out, target)
         self.m = b.dim(c, shape.batch)
         self.n = b.dim(c, shape.batch + 1)
@@ -166,6 +166,7 @@ class Product:
         self.batch = batch
         self.packed = b.stack((plan.depth, plan.width), b.element_type(self.b)) if plan.pack else None
         self.partial = b.stack((plan.rows, plan.width), self.accumulator) if plan.partial else None
+        self.tile = b.stack((plan.height, plan.width), self.accumulator) if self.rolled and self.out != self.accumulator else None
         self.lines = b.stack((plan.height, plan.depth + plan.lanes), b.element_type(self.a)) if plan.copy else None
         self.first_row = first_row = b.mul(block, plan.rows)
         exact = b.known(self.m) and self.m % plan.rows == 0
@@ -282,10 +283,11 @@ class Product:
         sums = tile.accumulate(self._start(places, index, k), height, depth, self._scalars(row, k), source, widest, self.arithmetic)
 
         def end():
-            for vec, place in zip(sums, places):
-                finish(vec, place, self.c, place.indices, None if self.rolled else self.epilogue)
             if self.rolled:
-                b.loop(0, height, 1, lambda r: self._revisit(b.add(row, r), places[:vectors]))
+                self._roll(sums, places, row, height)
+                return
+            for vec, place in zip(sums, places):
+                finish(vec, place, self.c, place.indices, self.epilogue)
 
         def go_on():
             for vec, place in zip(sums, places):
@@ -293,11 +295,23 @@ class Product:
 
         b.when(True if b.known(k) else b.less(self.k, b.add(b.add(k, depth), 1)), end, go_on)
 
-    def _revisit(self, row, places):
-        """A row of the tile through the epilogue."""
-        for place in places:
-            place = replace(place, indices=(*place.indices[:-2], row, place.indices[-1]))
-            finish(b.load_vector(self.c, place.indices, place.lanes, place.mask), place, self.c, place.indices, self.epilogue)
+    def _roll(self, sums, places, row, height):
+        """Store the tile, in C or where that has another type on the stack, then take one row after the other through the epilogue."""
+        vectors = len(places) // height
+
+        def stored(place, r, v):
+            return (self.c, place.indices) if self.tile is None else (self.tile, [r, v * place.lanes])
+
+        for number, (vec, place) in enumerate(zip(sums, places)):
+            b.store_vector(vec, *stored(place, *divmod(number, vectors)), place.mask)
+
+        def revisit(r):
+            for v, place in enumerate(places[:vectors]):
+                place = replace(place, indices=(*place.indices[:-2], b.add(row, r), place.indices[-1]))
+                vec = b.load_vector(*stored(place, r, v), place.lanes, place.mask)
+                finish(vec, place, self.c, place.indices, self.epilogue)
+
+        b.loop(0, height, 1, revisit)
 
     def _start(self, places, index, k):
         """Zeros in the first block of k, the partial sums of C in a later one."""

@@ -5,6 +5,8 @@
     %3 = linalg.generic ins(%1, %bias) outs(%e)
 
 The two then stand side by side on one buffer, and the loop emission applies the epilogue to the kernel's tiles before they are stored.
+Behind a kernel of bytes the op may also give elements of another type, in a tensor of its own (`ins(%1, %bias) outs(%e)` as it was): where the
+kernel computes it, %1 is never stored.
 """
 from __future__ import annotations
 
@@ -12,6 +14,10 @@ from mlir import ir
 from mlir.dialects import bufferization, linalg
 
 from .fuse import Generic
+
+
+CHANGES_TYPE = ("byte_matmul", "byte_conv2d")
+"""Kernels whose epilogue may give another element type."""
 
 
 def attach_epilogues(module: ir.Module) -> None:
@@ -65,10 +71,14 @@ def _attach(op: Generic) -> None:
     if not found:
         return
     number, producer = max(found, key=lambda pair: _position(pair[1]))
-    if op.inputs[number].type != op.inits[0].type or op.maps[number] != op.maps[-1]:
+    if op.maps[number] != op.maps[-1]:
         return
-    _sink(producer, op.operation)
-    _update_in_place(op, number)
+    if op.inputs[number].type == op.inits[0].type:
+        _sink(producer, op.operation)
+        _update_in_place(op, number)
+    elif _kernel_name(producer) in CHANGES_TYPE:
+        _sink(producer, op.operation)
+        op.operation.attributes["om.epilogue"] = ir.UnitAttr.get()
 
 
 def _kernels(op: Generic) -> list[ir.Operation | None]:
@@ -80,6 +90,10 @@ def _kernels(op: Generic) -> list[ir.Operation | None]:
         fusable = mine and "reduction" in str(owner.attributes["iterator_types"]) and len(list(value.uses)) == 1
         result.append(owner if fusable else None)
     return result
+
+
+def _kernel_name(kernel: ir.Operation) -> str:
+    return ir.StringAttr(ir.DictAttr(kernel.attributes["om.kernel"])["name"]).value
 
 
 def _position(operation: ir.Operation) -> int:
@@ -117,7 +131,7 @@ def _permute_result(op: Generic) -> None:
     if not op.is_elementwise() or not op.only_moves():
         return
     kernel = _kernels(op)[0]
-    if kernel is None or ir.StringAttr(ir.DictAttr(kernel.attributes["om.kernel"])["name"]).value != "matmul":
+    if kernel is None or _kernel_name(kernel) != "matmul":
         return
     product = Generic(kernel)
     fill = product.inits[0].owner

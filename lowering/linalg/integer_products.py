@@ -5,6 +5,8 @@ f32 is exact: a sum of products of numbers up to 255 has 24 bits while it has 25
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
+from typing import Callable, Sequence
 
 import numpy as np
 from mlir import ir
@@ -48,11 +50,11 @@ def _by_f32(build, x, y, x_zero, y_zero, type: TensorType) -> ir.Value:
     dtype = dtypes.float32 if exact else dtypes.int32
     lengths = [min(TERMS, steps - first) for first in range(0, max(steps, 1), TERMS)] if exact else [steps]
     with _place_of(y, y_zero):
-        y = _centered(build, y, y_zero, dtype)
-        rights = [_steps(build, y, y.rank - 2, TERMS * i, length) for i, length in enumerate(lengths)]
-    x, total = _centered(build, x, x_zero, dtype), None
+        y = centered(build, y, y_zero, dtype)
+        rights = [steps_of(build, y, y.rank - 2, TERMS * i, length) for i, length in enumerate(lengths)]
+    x, total = centered(build, x, x_zero, dtype), None
     for i, right in enumerate(rights):
-        left, wide = _steps(build, x, x.rank - 1, TERMS * i, lengths[i]), type.with_dtype(dtype)
+        left, wide = steps_of(build, x, x.rank - 1, TERMS * i, lengths[i]), type.with_dtype(dtype)
         part = converted(build, TensorValue(multiply(build, left, right, wide), wide), dtypes.int32)
         total = part if total is None else TensorValue(build.elementwise([total, part], type, Scalar(build, dtypes.int32).add), type)
     return total.value
@@ -69,7 +71,7 @@ def _place_of(y: TensorValue, zero: TensorValue | None) -> ir.InsertionPoint:
     return ir.InsertionPoint.at_block_begin(blocks[0]) if last is None else ir.InsertionPoint.after(last)
 
 
-def _centered(build, x: TensorValue, zero: TensorValue | None, dtype) -> TensorValue:
+def centered(build, x: TensorValue, zero: TensorValue | None, dtype) -> TensorValue:
     """x - zero as `dtype`."""
     type, scalar = x.type.with_dtype(dtype), Scalar(build, dtype)
     constant = x.constant and (zero is None or zero.constant)
@@ -79,7 +81,7 @@ def _centered(build, x: TensorValue, zero: TensorValue | None, dtype) -> TensorV
     return TensorValue(build.elementwise([x, zero], type, body), type, constant)
 
 
-def _steps(build, x: TensorValue, axis: int, first: int, count: int) -> TensorValue:
+def steps_of(build, x: TensorValue, axis: int, first: int, count: int) -> TensorValue:
     if count == x.shape[axis]:
         return x
     type = x.type.with_shape(count if a == axis else size for a, size in enumerate(x.shape))
@@ -90,34 +92,51 @@ def _steps(build, x: TensorValue, axis: int, first: int, count: int) -> TensorVa
 # By bytes: unsigned ones times signed ones. An operand of the other kind is moved by 128, as is its zero point.
 def _by_bytes(build, x, y, x_zero, y_zero, type: TensorType) -> ir.Value:
     k, n = y.shape
-    x_point, y_point = _Point(build, x_zero, HALF * (x.dtype == dtypes.int8)), _Point(build, y_zero, -HALF * (y.dtype == dtypes.uint8))
-    x = _whole_words(build, _moved(build, x, dtypes.uint8))
-    y = _moved(build, y, dtypes.int8)
-    sums = None if x_point.number == 0 else _sums(build, y, 0)
+    x_point, y_point = moved_points(build, x, x_zero, y, y_zero)
+    x = _whole_words(build, moved(build, x, dtypes.uint8))
+    y = moved(build, y, dtypes.int8)
+    sums = None if x_point.number == 0 else sums_along(build, y, (0,))
     y = _whole_words(build, y)
-    words = _words(build, y)
-    bits = TensorValue(_product(build, x, y, words, type.with_dtype(dtypes.float32)), type.with_dtype(dtypes.float32))
-    rows = None if y_point.number == 0 else _sums(build, x, x.rank - 1)
-    used = [v for v in (bits, sums, rows, x_point.tensor, y_point.tensor) if v is not None]
+    words = words_of_matrix(build, y.shape, lambda step, column: build.read(y, [step, column]))
+    bits = product_bits(build, x, y, words, type)
+    rows = None if y_point.number == 0 else sums_along(build, x, (x.rank - 1,), keep=True)
+    return corrected(build, bits, Corrections(x_point, y_point, sums, rows, k)).value
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """What zero points take off a product: their numbers, the sums of the right operand's columns and of the left one's rows (None where
+    the other's zero point is 0), and the terms of a sum."""
+
+    x_point: "Point"
+    y_point: "Point"
+    columns: TensorValue | None
+    rows: TensorValue | None
+    terms: int
+
+
+def corrected(build, bits: TensorValue, by: Corrections) -> TensorValue:
+    """The product in i32: bits, less x_point * sums of columns, less y_point * (sums of rows - terms * x_point)."""
+    used = [v for v in (bits, by.columns, by.rows, by.x_point.tensor, by.y_point.tensor) if v is not None]
     scalar = Scalar(build, dtypes.int32)
 
-    def corrected(*scalars):
-        """The plain product, less x_point * sums of columns, less y_point * (sums of rows - k * x_point)."""
+    def body(*scalars):
         given = dict(zip(map(id, used), scalars))
         total = arith.BitcastOp(ir.IntegerType.get_signless(32), given[id(bits)]).result
-        if sums is not None:
-            total = scalar.subtract(total, scalar.multiply(x_point.scalar(given), given[id(sums)]))
-        if rows is not None:
-            row = given[id(rows)]
-            if x_point.number != 0:
-                row = scalar.subtract(row, scalar.multiply(x_point.scalar(given), scalar.const(k)))
-            total = scalar.subtract(total, scalar.multiply(y_point.scalar(given), row))
+        if by.columns is not None:
+            total = scalar.subtract(total, scalar.multiply(by.x_point.scalar(given), given[id(by.columns)]))
+        if by.rows is not None:
+            row = given[id(by.rows)]
+            if by.x_point.number != 0:
+                row = scalar.subtract(row, scalar.multiply(by.x_point.scalar(given), scalar.const(by.terms)))
+            total = scalar.subtract(total, scalar.multiply(by.y_point.scalar(given), row))
         return total
 
-    return build.elementwise(used, type, corrected)
+    type = bits.type.with_dtype(dtypes.int32)
+    return TensorValue(build.elementwise(used, type, body), type)
 
 
-class _Point:
+class Point:
     """A zero point, moved: a number where it is written in the IR, else the tensor to read it from."""
 
     def __init__(self, build, zero: TensorValue | None, offset: int):
@@ -127,13 +146,26 @@ class _Point:
             self.tensor, self.number = None, int(values.flat[0]) + offset
 
     def scalar(self, given: dict[int, ir.Value]) -> ir.Value:
+        """In i32, in a body to which the tensor's element is given by the tensor's id."""
         constant = lambda number: self.build.constant(number, dtypes.int32)
         if self.number is not None:
             return constant(self.number)
         return arith.AddIOp(cast(self.build, given[id(self.tensor)], self.tensor.dtype, dtypes.int32), constant(self.offset)).result
 
+    def byte(self) -> ir.Value:
+        """A point of one number, as a byte."""
+        if self.number is not None:
+            return self.build.constant(self.number, dtypes.uint8)
+        element = self.build.read(self.tensor, [self.build.const_index(0)] * self.tensor.rank)
+        return arith.AddIOp(element, self.build.constant(self.offset, dtypes.uint8)).result
 
-def _moved(build, x: TensorValue, dtype) -> TensorValue:
+
+def moved_points(build, x: TensorValue, x_zero: TensorValue | None, y: TensorValue, y_zero: TensorValue | None) -> tuple[Point, Point]:
+    """The zero points of x as u8 and of y as i8."""
+    return Point(build, x_zero, HALF * (x.dtype == dtypes.int8)), Point(build, y_zero, -HALF * (y.dtype == dtypes.uint8))
+
+
+def moved(build, x: TensorValue, dtype) -> TensorValue:
     """Bytes of the other kind: 128 more as u8, 128 less as i8."""
     if x.dtype == dtype:
         return x
@@ -152,47 +184,55 @@ def _whole_words(build, x: TensorValue) -> TensorValue:
     return TensorValue(build.pad(x, [0] * x.rank, type, build.constant(0, x.dtype)), type, x.constant)
 
 
-def _sums(build, x: TensorValue, axis: int) -> TensorValue:
-    """Sums along an axis in i32; of the last axis with size 1 in its place, of the first without it."""
-    keep, scalar = axis > 0, Scalar(build, dtypes.int32)
-    type = TensorType((*x.shape[:-1], 1) if keep else x.shape[1:], dtypes.int32)
+def sums_along(build, x: TensorValue, axes: Sequence[int], keep: bool = False) -> TensorValue:
+    """Sums along axes in i32; `keep`: with size 1 in their places."""
+    scalar = Scalar(build, dtypes.int32)
+    shape = [1 if axis in axes else size for axis, size in enumerate(x.shape) if keep or axis not in axes]
+    type = TensorType(tuple(shape), dtypes.int32)
     body = lambda v, total: scalar.sum(total, cast(build, v, x.dtype, dtypes.int32))
-    return TensorValue(build.reduce(x, (axis,), keep, type, scalar.const(0), body), type, x.constant)
+    return TensorValue(build.reduce(x, tuple(axes), keep, type, scalar.const(0), body), type, x.constant)
 
 
-def _words(build, weight: TensorValue) -> ir.Value:
-    """Signed bytes [k, n] in panels [n / width][k / 4][width] of words, zeros beyond the last column."""
-    k, n = weight.shape
+def words_of_matrix(build, shape: Sequence[int], byte: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
+    """Signed bytes [k, n] in panels [n / width][k / 4][width] of words, zeros beyond the last column. `byte(step, column)` reads one."""
+    k, n = shape
     width = panel_width(n, ir.F32Type.get())
-    i32 = ir.IntegerType.get_signless(32)
 
     def element(panel, step, lane):
         column = arith.AddIOp(arith.MulIOp(panel, build.const_index(width)).result, lane).result
         inside = arith.CmpIOp(arith.CmpIPredicate.ult, column, build.const_index(n)).result
         column = arith.MinUIOp(column, build.const_index(n - 1)).result
-        word = None
-        for place in range(WORD):
-            row = arith.AddIOp(arith.MulIOp(step, build.const_index(WORD)).result, build.const_index(place)).result
-            byte = arith.ExtUIOp(i32, build.read(weight, [row, column])).result
-            byte = arith.ShLIOp(byte, build.constant(8 * place, dtypes.int32)).result
-            word = byte if word is None else arith.OrIOp(word, byte).result
-        return arith.SelectOp(inside, word, build.constant(0, dtypes.int32)).result
+        return arith.SelectOp(inside, word(build, step, lambda row: byte(row, column)), build.constant(0, dtypes.int32)).result
 
     return build.gather(TensorType((-(-n // width), k // WORD, width), dtypes.int32), element)
 
 
-def _product(build, x: TensorValue, y: TensorValue, words: ir.Value, result: TensorType) -> ir.Value:
-    """Bits of the i32 product of u8 x (..., m, k) and i8 y (k, n); what the kernel reads of y are its words."""
-    rank = result.rank
+def word(build, step: ir.Value, byte: Callable[[ir.Value], ir.Value]) -> ir.Value:
+    """Bytes 4 * step and the three behind it in one i32, the first of them lowest."""
+    total = None
+    for place in range(WORD):
+        number = arith.AddIOp(arith.MulIOp(step, build.const_index(WORD)).result, build.const_index(place)).result
+        part = arith.ExtUIOp(ir.IntegerType.get_signless(32), byte(number)).result
+        part = arith.ShLIOp(part, build.constant(8 * place, dtypes.int32)).result
+        total = part if total is None else arith.OrIOp(total, part).result
+    return total
+
+
+def product_bits(build, x: TensorValue, y: TensorValue, words: ir.Value, type: TensorType, columns_first: bool = False) -> TensorValue:
+    """Bits of the i32 product of u8 x (..., m, k) and i8 y (k, n), or (n, k) if `columns_first`; what the kernel reads of y are its words."""
+    rank, result = type.rank, type.with_dtype(dtypes.float32)
     dims = [ir.AffineExpr.get_dim(i) for i in range(rank + 1)]
-    maps = [[*dims[:rank - 1], dims[rank]], [dims[rank], dims[rank - 1]], [ir.AffineExpr.get_constant(0)] * 3]
-    i32 = ir.IntegerType.get_signless(32)
-
-    def body(a, b, _, bits):
-        term = arith.MulIOp(arith.ExtUIOp(i32, a).result, arith.ExtSIOp(i32, b).result).result
-        return arith.BitcastOp(ir.F32Type.get(), arith.AddIOp(arith.BitcastOp(i32, bits).result, term).result).result
-
-    return build.generic(
-        [x.value, y.value, words], [ir.AffineMap.get(rank + 1, 0, m) for m in maps], result, body,
+    right = [dims[rank - 1], dims[rank]] if columns_first else [dims[rank], dims[rank - 1]]
+    maps = [[*dims[:rank - 1], dims[rank]], right, [ir.AffineExpr.get_constant(0)] * 3]
+    value = build.generic(
+        [x.value, y.value, words], [ir.AffineMap.get(rank + 1, 0, m) for m in maps], result, lambda a, b, _, bits: term(a, b, bits),
         init=build.filled(result, build.constant(0, dtypes.float32)), output_map=ir.AffineMap.get(rank + 1, 0, dims[:rank]),
         iterators=[PARALLEL] * rank + [REDUCTION], kernel={"name": "byte_matmul"})
+    return TensorValue(value, result)
+
+
+def term(unsigned: ir.Value, signed: ir.Value, bits: ir.Value) -> ir.Value:
+    """The bits of a sum with one product of bytes more."""
+    i32 = ir.IntegerType.get_signless(32)
+    product = arith.MulIOp(arith.ExtUIOp(i32, unsigned).result, arith.ExtSIOp(i32, signed).result).result
+    return arith.BitcastOp(ir.F32Type.get(), arith.AddIOp(arith.BitcastOp(i32, bits).result, product).result).result

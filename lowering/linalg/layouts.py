@@ -17,7 +17,7 @@ from .registry import TensorValue
 
 LAYOUT = "om.layout"
 """Marks a transposition between layouts, which may move."""
-CHOOSERS = (convolution.Conv, convolution.ConvTranspose, pooling.MaxPool)
+CHOOSERS = (convolution.Conv, convolution.ConvInteger, convolution.ConvTranspose, pooling.MaxPool)
 CARRIERS = (shape.Concat, shape.Slice, shape.PadConstant, pooling.AvgPool, shape.Reshape, shape.Transpose, indexing.Gather, reduction.Sum)
 """Ops beside the elementwise ones that transpositions move through."""
 REACH = 64

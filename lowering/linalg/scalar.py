@@ -195,6 +195,8 @@ def _to_odd(build, value: ir.Value) -> ir.Value:
 def _float_to_int(build, value, s: Scalar, target: np.dtype, type: ir.Type):
     """Truncation that saturates; NaN gives 0."""
     info = np.iinfo(target)
+    if info.bits < 24:  # all of its numbers are floats
+        return _clipped_to_int(build, value, s, target, type)
     low = s.compare("ge", math.TruncOp(value).result, s.const(float(info.min)))
     high = s.compare("lt", math.TruncOp(value).result, s.const(float(info.max + 1)))
     inside = arith.AndIOp(low, high).result
@@ -203,3 +205,14 @@ def _float_to_int(build, value, s: Scalar, target: np.dtype, type: ir.Type):
     ends = arith.SelectOp(s.compare("lt", value, s.const(0)), build.constant(info.min, target), build.constant(info.max, target)).result
     outside = arith.SelectOp(s.isnan(value), build.constant(0, target), ends).result
     return arith.SelectOp(inside, plain, outside).result
+
+
+def _clipped_to_int(build, value, s: Scalar, target: np.dtype, type: ir.Type):
+    """The same by a clip before it, which is an instruction for each end."""
+    low, high = (s.const(float(end)) for end in (np.iinfo(target).min, np.iinfo(target).max))
+    above = s.select(s.compare("gt", value, low), value, low)
+    inside = s.select(s.compare("lt", above, high), above, high)
+    if target not in dtypes.UNSIGNED:
+        inside = s.select(s.isnan(value), s.const(0), inside)
+    word = arith.FPToSIOp(ir.IntegerType.get_signless(32), inside).result
+    return arith.TruncIOp(type, word).result

@@ -150,16 +150,40 @@ def _epilogues(kernels: Sequence[ir.Operation]) -> list[ir.Operation | None]:
 
 
 def _epilogue_of(kernel: ir.Operation, following: Sequence[ir.Operation]) -> ir.Operation | None:
-    """The elementwise op that updates the kernel's output next, when nothing that touches memory stands between."""
+    """The elementwise op that updates the kernel's output next, or takes it, when nothing that touches memory stands between."""
     output = kernel.operands[len(kernel.operands) - 1]
     for operation in following:
         if "om.epilogue" in operation.attributes:
             fits = ir.StringAttr(ir.DictAttr(kernel.attributes["om.kernel"])["name"]).value in ANY_EPILOGUE or _is_cheap(operation)
-            return operation if operation.operands[len(operation.operands) - 1] == output and fits and _is_lanewise(operation) else None
+            mine = output in list(operation.operands) and not _may_overwrite(operation, kernel)
+            return operation if mine and fits and _is_lanewise(operation) else None
         if operation.name not in ("memref.alloc", "memref.view", "memref.dim", "arith.constant", "memref.expand_shape", "memref.collapse_shape",
                                   "memref.reinterpret_cast", "memref.get_global", "memref.cast") and not operation.name.startswith("arith."):
             return None
     return None
+
+
+def _may_overwrite(epilogue: ir.Operation, kernel: ir.Operation) -> bool:
+    """Whether an epilogue with a buffer of its own might write what the kernel has still to read: a loop may carry the one as the other."""
+    own = epilogue.operands[len(epilogue.operands) - 1]
+    if own == kernel.operands[len(kernel.operands) - 1]:
+        return False
+    read = [*kernel.operands] + [op.operation.operands[0] for op in kernel.regions[0].blocks[0].operations if op.operation.name == "memref.load"]
+    root = _root(own)
+    roots = [_root(value) for value in read]
+    return root is None or any(found is None or found == root for found in roots)
+
+
+def _root(value: ir.Value) -> ir.Value | None:
+    """The buffer that a view is of, as memory was planned; None for one that a loop carries."""
+    while not isinstance(value.owner, ir.Block):
+        operation = value.owner.operation
+        if operation.name in ("memref.view", "memref.alloc", "memref.get_global"):
+            return value
+        if operation.name.startswith("scf.") or not operation.operands:
+            return None
+        value = operation.operands[0]
+    return value if value.owner.owner.name == "func.func" else None
 
 
 def _is_lanewise(operation: ir.Operation) -> bool:

@@ -11,7 +11,8 @@ from mlir.dialects import memref
 class Structured:
     """`maps[i]` holds, per axis of operand i, an affine expression of the loops; `kinds` says which loops are reductions.
 
-    `epilogue`, when there is one, is an elementwise op that updates this op's one output; its maps are in terms of this op's loops.
+    `epilogue`, when there is one, is an elementwise op that updates this op's one output, or reads it as argument `taken` of its body and
+    writes another buffer; its maps are in terms of this op's loops.
     """
 
     operands: list[ir.Value]
@@ -21,6 +22,7 @@ class Structured:
     body: ir.Block
     kernel: ir.DictAttr | None = None
     epilogue: "Structured | None" = None
+    taken: int | None = None
 
     @property
     def loops(self) -> int:
@@ -44,8 +46,12 @@ def structured(operation: ir.Operation) -> Structured:
 
 
 def with_epilogue(op: Structured, epilogue: Structured) -> Structured:
-    """The op together with the elementwise op that updates its output next."""
-    count = op.loops
+    """The op together with the elementwise op behind it that updates its output, or takes it."""
+    count, inputs = op.loops, epilogue.operands[:-1]
+    if op.operands[-1] in inputs:
+        number = inputs.index(op.operands[-1])
+        without = lambda values: [*values[:number], *values[number + 1:]]
+        epilogue = replace(epilogue, operands=without(epilogue.operands), maps=without(epilogue.maps), taken=number)
     place = ir.AffineMap.get(count, 0, op.maps[-1])
     maps = [[_substitute(e, place) for e in results] for results in epilogue.maps]
     return replace(op, epilogue=replace(epilogue, maps=maps))

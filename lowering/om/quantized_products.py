@@ -4,7 +4,7 @@
     %1 = "om.dequantize_linear"(%v, %b, %u)          ->    %1 = "om.cast"(%0) {dtype = f32}
     %2 = "om.matmul"(%0, %1)                               %2 = "om.multiply"(%1, %ab)
 
-A convolution is such a product of its windows. The sum is exact before it is rounded once and scaled, so results differ by the rounding of
+A convolution likewise becomes one of integers. The sum is exact before it is rounded once and scaled, so results differ by the rounding of
 an f32 sum.
 """
 from __future__ import annotations
@@ -16,23 +16,27 @@ import numpy as np
 from mlir import ir
 
 from ...dialect import dtypes
-from ...dialect.build import OpView
+from ...dialect.build import OpView, view
 from ...dialect.graph import Node
-from ...dialect.ops.convolution import Conv
-from ...dialect.ops.linear_algebra import Byte, Linear, Matmul
-from ...dialect.ops.quantization import DequantizeLinear
+from ...dialect.ops.activation import Relu
+from ...dialect.ops.constant import Constant, Parameter
+from ...dialect.ops.convolution import Conv, ConvInteger
+from ...dialect.ops.elementwise import Add, Cast, Divide, Multiply
+from ...dialect.ops.linear_algebra import Byte, Linear, Matmul, MatmulInteger
+from ...dialect.ops.quantization import DequantizeLinear, QuantizeLinear
+from ...dialect.ops.shape import Reshape
 from ..targets import host
 from .patterns import apply_patterns, Rewriter
+from .quantized_moves import is_per_tensor, literal, positive_literal
 
-FEWEST_CHANNELS = 16
-"""Channels of a convolution whose windows are copied together: fewer are pieces too short to copy."""
 MOST_TERMS = (2**31 - 1) // 255**2
 """Terms of a sum of products of differences of bytes that i32 holds whatever they are: an f32 sum would not wrap."""
 
 
 def multiply_quantized(module: ir.Module) -> bool:
     """Rewrite the products of all functions, for a target with products of bytes; whether any changed."""
-    return host().byte_products and apply_patterns(module, {Matmul: [of_matmul], Linear: [of_linear], Conv: [of_conv]})
+    patterns = {Matmul: [of_matmul], Linear: [of_linear], Conv: [of_conv], QuantizeLinear: [of_quantize]}
+    return host().byte_products and apply_patterns(module, patterns)
 
 
 def of_matmul(op: OpView, rewriter: Rewriter):
@@ -49,28 +53,78 @@ def of_linear(op: OpView, rewriter: Rewriter):
 
 
 def of_conv(op: OpView, rewriter: Rewriter):
-    """A convolution of one group: rows of what each place of the window sees, channel by channel, times the filters as columns."""
     factors = Factors.of(rewriter, op.operand("x"), op.operand("weight"), 0)
-    if factors is None or op.attributes["groups"] != 1 or factors.y.shape[1] < FEWEST_CHANNELS:
+    if factors is None:
         return None
-    ops, (filters, channels, *kernel) = rewriter.ops, factors.y.shape
-    rank = len(kernel)
-    last, first = (0, *range(2, rank + 2), 1), (0, rank + 1, *range(1, rank + 1))
-    rows = _windows(ops, ops.transpose(factors.x, axes=last), factors.x_zero, kernel, rewriter.node(op.results[0]).shape[2:], op.attributes)
-    columns = ops.reshape(ops.transpose(factors.y, axes=(*range(2, rank + 2), 1, 0)), shape=(math.prod(kernel) * channels, filters))
-    product, bias = factors.product(rows, columns), op.operand("bias")
-    return ops.transpose(product if bias is None else product + rewriter.node(bias), axes=first)
+    attributes = {name: op.attributes[name] for name in ("stride", "padding", "dilation", "groups")}
+    y = rewriter.ops.conv_integer(factors.x, factors.y, _number(factors.x_zero), _number(factors.y_zero), **attributes)
+    y, bias = factors.scaled(y, factors.y.rank - 2), op.operand("bias")
+    return y if bias is None else y + rewriter.ops.reshape(rewriter.node(bias), shape=(factors.y.shape[0], *[1] * (factors.y.rank - 2)))
 
 
-def _windows(ops, x: Node, zero: Node | None, kernel, places, attributes) -> Node:
-    """x (n, *spatial, channels) as (n, *places, taps * channels), the zero point beyond the sides."""
-    rank, padding, channels = len(kernel), attributes["padding"], x.shape[-1]
-    if any(padding):
-        zero = ops.constant(value=np.zeros((), x.dtype)) if zero is None else ops.reshape(zero, shape=())
-        x = ops.pad_constant(x, zero, low=(0, *padding[:rank], 0), high=(0, *padding[rank:], 0))
-    taps = [ops.slice(x, starts=(0, *(t * d for t, d in zip(tap, attributes["dilation"])), 0), shape=(x.shape[0], *places, channels),
-                      steps=(1, *attributes["stride"], 1)) for tap in np.ndindex(*kernel)]
-    return taps[0] if len(taps) == 1 else ops.concat(taps, axis=rank + 1)
+def of_quantize(op: OpView, rewriter: Rewriter):
+    """A scaled product and its bias are brought to the steps of the result by their factors, which are constant: no division is left.
+
+    (v * a + b) / s as v * (a / s) + b / s: another rounding of an f32 number.
+    """
+    step, ops = literal(op.operand("scale"), rewriter), rewriter.ops
+    if not positive_literal(op.operand("scale"), rewriter) or not is_per_tensor(op) or step.dtype != dtypes.float32 or step.item() == 1.0:
+        return None
+    found = Scaled.of(op.operand("x"), rewriter)
+    if found is None:
+        return None
+    step = ops.reshape(rewriter.node(op.operand("scale")), shape=())
+    y = rewriter.node(found.product) * (rewriter.node(found.factor) / step)
+    if found.bias is not None:
+        y = y + rewriter.node(found.bias) / step
+    y, zero = ops.relu(y) if found.relu else y, op.operand("zero_point")
+    return ops.quantize_linear(y, ops.constant(value=np.ones((), np.float32)), None if zero is None else _number(rewriter.node(zero)),
+                               dtype=op.attributes["dtype"])
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """f32 numbers that are an integer product times a factor, with a bias added and perhaps no negative ones left."""
+
+    product: ir.Value
+    factor: ir.Value
+    bias: ir.Value | None
+    relu: bool
+
+    @staticmethod
+    def of(value: ir.Value, rewriter: Rewriter) -> "Scaled | None":
+        single = lambda v: rewriter.single_use(v)
+        relu = rewriter.producer(value, Relu) if single(value) else None
+        value = value if relu is None else relu.operand("x")
+        total = rewriter.producer(value, Add) if single(value) else None
+        bias = None
+        if total is not None:
+            value, bias = total.operands
+            if not _is_constant(bias):
+                return None
+        scaled = rewriter.producer(value, Multiply) if single(value) else None
+        if scaled is None or not _is_constant(scaled.operands[1]):
+            return None
+        cast = rewriter.producer(scaled.operands[0], Cast)
+        if cast is None or rewriter.producer(cast.operand("x"), MatmulInteger, ConvInteger) is None:
+            return None
+        return Scaled(scaled.operands[0], scaled.operands[1], bias, relu is not None)
+
+
+SMALL = (Multiply, Divide, Reshape, DequantizeLinear, Cast)
+
+
+def _is_constant(value: ir.Value) -> bool:
+    """Whether a scale or a bias is made of weights and literals alone."""
+    if isinstance(value.owner, ir.Block):
+        return False
+    op = view(value.owner.operation)
+    return op is not None and (op.declaration in (Constant, Parameter) or op.declaration in SMALL and all(v is None or _is_constant(v) for v in op.operands))
+
+
+def _number(parameter: Node | None) -> Node | None:
+    """A scale or zero point of one element as a scalar."""
+    return parameter if parameter is None or parameter.shape != (1,) else parameter.builder.ops.reshape(parameter, shape=())
 
 
 @dataclass(frozen=True)
@@ -99,10 +153,14 @@ class Factors:
 
     def product(self, rows: Node, columns: Node) -> Node:
         """rows @ columns as f32 numbers, scaled."""
-        ops = rows.builder.ops
-        number = lambda v: v if v is None or v.shape != (1,) else ops.reshape(v, shape=())
-        product = ops.matmul_integer(rows, columns, number(self.x_zero), number(self.y_zero))
-        return ops.cast(product, dtype=dtypes.float32) * (number(self.x_scale) * number(self.y_scale))
+        return self.scaled(rows.builder.ops.matmul_integer(rows, columns, _number(self.x_zero), _number(self.y_zero)), 0)
+
+    def scaled(self, product: Node, behind: int) -> Node:
+        """An i32 product as f32 numbers; the columns' axis has `behind` others behind it."""
+        ops, scale = product.builder.ops, _number(self.y_scale)
+        if behind and scale.rank:
+            scale = ops.reshape(scale, shape=(scale.shape[0], *[1] * behind))
+        return ops.cast(product, dtype=dtypes.float32) * (_number(self.x_scale) * scale)
 
 
 def _operands(op: OpView, rewriter: Rewriter) -> list:

@@ -97,7 +97,7 @@ def _pad(types, attributes, count):
 
 
 RULES: dict[type, Callable] = {
-    convolution.Conv: _first_operand, convolution.ConvTranspose: _first_operand,
+    convolution.Conv: _first_operand, convolution.ConvInteger: _first_operand, convolution.ConvTranspose: _first_operand,
     normalization.BatchNorm: _first_operand, normalization.GroupNorm: _first_operand, normalization.InstanceNorm: _first_operand,
     normalization.LocalResponseNorm: _first_operand, normalization.LayerNorm: _last_axes, normalization.RmsNorm: _last_axes,
     quantization.QuantizeLinear: _along_axis, quantization.DequantizeLinear: _along_axis,

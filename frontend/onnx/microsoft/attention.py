@@ -91,7 +91,7 @@ def read_quantized_attention(node, ops):
     from ..quantization import one
     from .quantized import scaled_product
 
-    product = matmul_of_integers(node.tensor(0), node.tensor(1), one(node.optional(6)), one(node.optional(7)))
+    product = matmul_of_integers(node.tensor(0), node.tensor(1), zero_point(node, 6), zero_point(node, 7))
     x = scaled_product(product, node.tensor(3), node.tensor(4), node.tensor(2))
     return _self_attention(node, x, 3, 5, 8, None)
 

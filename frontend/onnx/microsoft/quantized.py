@@ -7,7 +7,7 @@ from ...ops.declared import declared as om
 from ...tensor import Tensor
 from ..convolution import read_qlinear_conv
 from ..linear_algebra import matmul_of_integers
-from ..quantization import dynamically_quantized, one, read_dequantize, read_quantize
+from ..quantization import dynamically_quantized, one, read_dequantize, read_quantize, zero_point
 from .domain import microsoft
 from .fused import channels_first, channels_last, swapped
 
@@ -91,7 +91,7 @@ def read_microsoft_qlinear_conv(node, ops):
 def read_qgemm(node, ops):
     """alpha * op(a) @ op(b) + c in i32 with the scales of a and b; f32 where y has no scale, else integers."""
     a, b = (swapped(node.tensor(i)) if node.int(trans, 0) else node.tensor(i) for i, trans in ((0, "transA"), (3, "transB")))
-    product = matmul_of_integers(a, b, one(node.optional(2)), one(node.optional(5)))
+    product = matmul_of_integers(a, b, zero_point(node, 2), zero_point(node, 5))
     product = product + node.tensor(6) if node.has(6) else product
     y = product.astype(dtypes.float32) * (one(node.tensor(1)) * one(node.tensor(4)) * node.float("alpha", 1.0))
     return requantized(node, y, 7, node.value(0).dtype) if node.has(7) else y
@@ -106,7 +106,7 @@ def scaled_product(product: Tensor, a_scale: Tensor, b_scale: Tensor, bias: Tens
 @microsoft("MatMulIntegerToFloat")
 def read_matmul_integer_to_float(node, ops):
     a, b, a_scale, b_scale = (node.tensor(i) for i in range(4))
-    product = matmul_of_integers(a, b, one(node.optional(4)), one(node.optional(5)))
+    product = matmul_of_integers(a, b, zero_point(node, 4), zero_point(node, 5))
     return scaled_product(product, a_scale, b_scale, node.optional(6))
 
 
@@ -114,5 +114,5 @@ def read_matmul_integer_to_float(node, ops):
 def read_dynamic_quantize_matmul(node, ops):
     """A quantized by its own range, times the integers B."""
     a, a_scale, a_zero = dynamically_quantized(node.tensor(0))
-    product = matmul_of_integers(a, node.tensor(1), a_zero, one(node.optional(3)))
+    product = matmul_of_integers(a, node.tensor(1), a_zero, zero_point(node, 3))
     return scaled_product(product, a_scale, node.tensor(2), node.optional(4))

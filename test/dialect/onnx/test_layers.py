@@ -28,6 +28,11 @@ def test_integer_conv(agree, dtype):
     agree(lambda x, w, b: om.conv(x, w, b, padding=1), (x, w, b))
 
 
+def test_convolutions_of_bytes(agree):
+    x, w = RNG.integers(0, 256, (1, 4, 5, 6)).astype(np.uint8), RNG.integers(-128, 128, (6, 2, 3, 2)).astype(np.int8)
+    agree(lambda x, w: [om.conv_integer(x, w, np.uint8(9), padding=1, groups=2), om.conv_integer(x, w, stride=2, groups=2)], (x, w))
+
+
 def test_conv_transpose(agree):
     x, w, b = normal(1, 4, 5, 6), normal(4, 3, 3, 2), normal(6)
     options = dict(stride=(2, 3), padding=(1, 0, 1, 1), output_padding=(1, 0), groups=2)
@@ -91,6 +96,7 @@ def test_attention(agree, opset):
 
 
 RESIZES = [dict(mode="nearest"), dict(mode="linear"), dict(mode="cubic"), dict(mode="linear", coordinate_mode="align_corners"), dict(mode="linear", antialias=True),
+           dict(mode="cubic", antialias=True, exclude_outside=True),
            dict(mode="nearest", coordinate_mode="asymmetric", nearest_mode="floor"), dict(mode="linear", coordinate_mode="pytorch_half_pixel")]
 
 

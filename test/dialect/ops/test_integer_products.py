@@ -48,6 +48,50 @@ def test_sums_are_exact(m, n, k, target):
         np.testing.assert_array_equal(a, b)
 
 
+WINDOWS = [
+    ((1, 8, 9, 7), (40, 8, 3, 3), dict(padding=1)), ((1, 3, 9, 9), (5, 3, 5, 5), dict(padding=2, stride=2)), ((2, 6, 5, 6), (17, 6, 1, 1), {}),
+    ((1, 16, 5, 6), (32, 4, 3, 2), dict(groups=4, padding=(1, 0, 2, 1), dilation=(1, 2))), ((2, 12, 9), (17, 12, 3), dict(padding=2)),
+    ((1, 24, 6, 9), (24, 1, 3, 3), dict(groups=24, padding=1)), ((1, 40, 4, 4, 4), (3, 40, 2, 2, 2), {}), ((1, 16, 7, 7), (20, 16, 1, 1), dict(stride=2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.name)
+def test_convolutions_are_exact(target):
+    """Windows of many kinds in one program, with all kinds of bytes and of zero points among them."""
+    if not runs(target):
+        pytest.skip("needs byte products of this width")
+    cases = []
+    for number, (image, filters, options) in enumerate(WINDOWS):
+        left, right = KINDS[number % 4]
+        zeros = [(None, None), (draw(left), None), (np.array(np.iinfo(left).min, left), draw(right)), (draw(left), draw(right, filters[0]))]
+        cases.append((draw(left, *image), draw(right, *filters), *zeros[(number // 4 + 5 * number + 1) % 4], options))
+
+    def convolutions(*images):
+        return [ops.conv_integer(x, *(None if a is None else om.tensor(a) for a in case[1:4]), **case[4]) for x, case in zip(images, cases)]
+
+    images = [case[0] for case in cases]
+    with targets.lowering_for(target):
+        found = om.trace(convolutions, *map(om.tensor, images)).session(threads=2)(*images)
+    for a, b in zip(found, convolutions(*map(om.tensor, images))):
+        np.testing.assert_array_equal(a, b.numpy())
+
+
+def test_chain_of_convolutions():
+    """What follows a convolution is written as bytes, also where it reads an image again that the convolution reads, or has open sizes."""
+    w, scales = draw(np.int8, 24, 24, 3, 3), rng.uniform(0.5, 1, (24, 1, 1)).astype(np.float32)
+
+    def chain(x):
+        for _ in range(3):
+            sums = ops.cast(ops.conv_integer(x, om.tensor(w), padding=1), np.float32) * om.tensor(scales)
+            x = ops.quantize_linear(ops.relu(sums) * 1e-2 + ops.cast(x, np.float32), np.float32(2), np.uint8(3))
+        return ops.quantize_linear(ops.cast(ops.conv_integer(x, om.tensor(w)), np.float32), np.float32(999), np.int8(-3))
+
+    images = draw(np.uint8, 2, 24, 9, 8)
+    session = om.trace(chain, om.tensor(images), axes=("n", None, "h", None)).session(threads=1)
+    for x in (images, images[:1, :, :5]):
+        np.testing.assert_allclose(session(x), chain(om.tensor(x)).numpy(), rtol=0, atol=1)
+
+
 def test_batches_and_open_sizes():
     x, w = draw(np.uint8, 2, 3, 8), draw(np.int8, 8, 33)
     session = om.trace(lambda x: ops.matmul_integer(x, om.tensor(w)), om.tensor(x), axes=("a", "b", None)).session(threads=1)

@@ -42,3 +42,11 @@ func.func @main(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x
   %r = "om.conv"(%x, %w) {stride = array<i64: 0, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
   return %r : tensor<1x4x6x6xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8>, %p: tensor<3xi8>) -> tensor<1x4x6x6xi32> {
+  // expected-error @+1 {{'om.conv_integer' op conv_integer: weight_zero_point must be one number or one for each of the 4 filters, found shape (3,)}}
+  %r = "om.conv_integer"(%x, %w, %p) {stride = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1>} : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<3xi8>) -> tensor<1x4x6x6xi32>
+  return %r : tensor<1x4x6x6xi32>
+}

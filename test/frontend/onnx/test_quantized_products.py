@@ -47,7 +47,8 @@ def two_convolutions():
 def test_which_processor_multiplies_integers(target, make):
     with targets.lowering_for(target):
         text = str(lower(om.from_onnx(make()), until="linalg"))
-    assert text.count('"byte_matmul"') == (2 if target.byte_products else 0)
+    windows = text.count('"byte_conv2d"')
+    assert text.count('"byte_matmul"') + windows == (2 + windows if target.byte_products else 0) and bool(windows) == (target.byte_products and make is two_convolutions)
 
 
 def test_layers_agree_with_onnxruntime():

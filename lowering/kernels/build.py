@@ -396,8 +396,13 @@ def collapses(buffer, groups) -> bool:
 
 
 def mask_all(condition, lanes: int):
-    """All lanes, or none."""
-    return mask_first(select(condition, lanes, 0), lanes)
+    """All lanes, or none.
+
+    From the bits of an integer: a comparison would be repeated by LLVM inside of a loop that uses it.
+    """
+    bits = ir.IntegerType.get_signless(lanes)
+    chosen = arith.select(condition, arith.constant(bits, -1), arith.constant(bits, 0))
+    return vector.bitcast(vector_type(lanes, ir.IntegerType.get_signless(1)), vector.broadcast(ir.VectorType.get([1], bits), chosen))
 
 
 def constant_mask(truths):

@@ -11,7 +11,7 @@ from mlir.dialects import arith, vector
 
 from . import build as b
 from .conv_pixels import PlaneTaps, spatial, whole_phase
-from .conv_taps import Taps
+from .conv_taps import Taps, up_to
 from .pack import accumulator_type
 from .place import Place, finish
 
@@ -40,9 +40,9 @@ class GroupedConvolution:
 
     def _row(self, image, plane, y):
         self.image, self.plane, self.source, self.tap_plane = image, plane, [], []
-        end = None if b.known(self.out[1]) and b.known(self.size[1]) else self.out[1]
+        self.end = None if b.known(self.out[1]) and b.known(self.size[1]) else self.out[1]
         rows = self.taps.tap_rows(y)
-        self.taps.columns(0, end, PIXELS, lambda x, size, taps: self._tiles(y, rows, x, size, taps))
+        self.taps.columns(0, self.end, PIXELS, lambda x, size, taps: self._tiles(y, rows, x, size, taps))
 
     def _tiles(self, y, rows, x, size, taps):
         """All vectors of filters of a tile of pixels."""
@@ -61,8 +61,11 @@ class GroupedConvolution:
         sums = b.loop(*planes, 1, tap_plane, [b.zero(self.kind)] * size, rolled=True)
         mask = b.mask_first(self.shape.filters - first, self.lanes) if b.known(first) else None
         for p, vec in enumerate(sums):
-            at = (self.image, *([self.plane] if self.depth else []), y, b.add(x, p), first)
-            finish(vec, Place(at, len(at) - 1, self.lanes, mask), self.y, at, self.epilogue)
+            column, there = b.add(x, p), mask
+            if p == size - 1 and self.end is not None:
+                column, there = up_to(self.end, column, mask, self.lanes)
+            at = (self.image, *([self.plane] if self.depth else []), y, column, first)
+            finish(vec, Place(at, len(at) - 1, self.lanes, there), self.y, at, self.epilogue)
 
     def _tap_row(self, y, ky, x, sums, taps, first):
         row, along = self.taps.input_row(y, ky), self.taps.axes[1]

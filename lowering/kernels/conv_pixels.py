@@ -12,7 +12,7 @@ from mlir.dialects import arith
 
 from . import build as b
 from .conv_plan import pixel_plan
-from .conv_taps import Taps, merge_tiles
+from .conv_taps import Taps, merge_tiles, up_to
 from .pack import accumulator_type
 from .place import Place, finish
 from .planes import PlaneWriter
@@ -135,9 +135,9 @@ class PixelConvolution:
 
     def _row(self, y, height, tap_rows, first, count):
         whole = self.plan.band_columns is None and b.known(self.out[1]) and b.known(self.size[1])
-        end = None if whole else b.add(self.left, self.columns)
+        self.end = None if whole else b.add(self.left, self.columns)
         self.taps.columns(
-            self.left, end, self.plan.columns, lambda x, size, taps: self._tile(y, height, x, size, tap_rows, taps, first, count)
+            self.left, self.end, self.plan.columns, lambda x, size, taps: self._tile(y, height, x, size, tap_rows, taps, first, count)
         )
 
     # --- one tile -----------------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class PixelConvolution:
         for i, vec in enumerate(sums):
             pixel, v = divmod(i, self.plan.vectors)
             if self.direct:
-                self._finish(vec, *pixels[pixel], v)
+                self._finish(vec, *pixels[pixel], v, last=(pixel + 1) % size == 0)
             else:
                 b.store_vector(vec, self.stash, self._stash_place(*pixels[pixel], v))
 
@@ -301,9 +301,12 @@ class PixelConvolution:
             self.top, b.add(self.top, self.rows), 1, lambda y: b.loop(self.left, b.add(self.left, self.columns), 1, lambda x: pixel(y, x))
         )
 
-    def _finish(self, vec, y, x, v):
-        """Store one vector of filters of one pixel."""
+    def _finish(self, vec, y, x, v, last=False):
+        """Store one vector of filters of one pixel, which may not be there if it is the `last` of a tile."""
+        mask = self.masks[v]
+        if last and self.end is not None:
+            x, mask = up_to(self.end, x, mask, self.plan.lanes)
         filter = b.add(b.mul(self.group, self.shape.per_group), b.add(b.mul(self.panel, self.plan.width), v * self.plan.lanes))
         row, column = (b.add(b.mul(i, step), offset) for i, step, offset in zip((y, x), self.phase.step, self.phase.offset))
         at = (self.image, *(self.depth.output(self.plane) if self.depth else []), row, column, filter)
-        finish(vec, Place(at, len(at) - 1, self.plan.lanes, self.masks[v]), self.y, at, self.epilogue)
+        finish(vec, Place(at, len(at) - 1, self.plan.lanes, mask), self.y, at, self.epilogue)

@@ -1,7 +1,8 @@
 """Which taps of a convolution lie inside the image, so that no padded copy is needed.
 
 Where a size is known the answer is worked out in Python, per tile, and tiles with the same answer share one loop. Else all tiles of a width
-share one, and the first and last pixels of a tile, which alone may lie on the border of the image, are checked and masked.
+share one, and the first and last pixels of a tile, which alone may lie on the border of the image, are checked and masked. The last pixel of
+a tile may even lie behind the row: a tile for it alone would take as long as one for two.
 """
 
 from . import build as b
@@ -56,13 +57,18 @@ class Taps:
     def columns(self, left, end, most: int, body):
         """Cut the output columns left … end into tiles of at most `most`: `body(x, size, taps inside by pixel)`.
 
-        `end` is None for a whole row of known width. Where only a run can tell whether a tap lies inside, `taps` has None: ask `column_inside`.
+        `end` is None for a whole row of known width. Where only a run can tell whether a tap lies inside, `taps` has None: ask `column_inside`;
+        and the last pixel of a tile may be the column `end`, which is not there.
         """
         if end is None:
             for (start, stop), size, taps in self._column_tiles(most):
                 b.loop(start, stop, size, lambda x, size=size, taps=taps: body(x, size, taps))
             return
-        tile.for_each_tile(b.sub(end, left), most, lambda x, size: body(b.add(left, x), size, self._unknown(size)))
+        for size in [size for size in tile.heights_for(most) if size > 1 or most == 1]:
+            rest = b.sub(b.add(end, 1 if size > 1 else 0), left)
+            stop = b.add(left, b.sub(rest, b.rem(rest, size)))
+            b.loop(left, stop, size, lambda x, size=size: body(x, size, self._unknown(size)))
+            left = stop
 
     def _unknown(self, size):
         early, late = self._checked(size)
@@ -70,7 +76,7 @@ class Taps:
 
     def _checked(self, size):
         """How many pixels at the start of a tile may lie on the left border, and the first that may lie on the right one."""
-        return self.axes[1].early, size - self.axes[1].late
+        return self.axes[1].early, size - self.axes[1].late - 1
 
     def column_inside(self, x, p, kx, size):
         """Whether tap kx of pixel p of a tile of `size` pixels from x on lies inside."""
@@ -88,6 +94,12 @@ class Taps:
             tiles.append((start, size, taps))
             start += size
         return merge_tiles(tiles)
+
+
+def up_to(end, column, mask, lanes: int):
+    """The column and the mask to store with: none of the lanes, at the last column, for one that is not before the end."""
+    there = b.mask_all(b.less(column, end), lanes)
+    return b.minimum(column, b.sub(end, 1)), there if mask is None else b.both(there, mask)
 
 
 def merge_tiles(tiles):

@@ -178,11 +178,14 @@ class WinogradConvolution:
 
     def _transform(self, place, rows, columns, channel, mask):
         number, t, image, top, left = place
+        whole = b.window(self.x, [image, top, left, 0], [1, self.side, self.side, self.shape.channels]) if all(rows) and True in rows else None
 
         def pixel(i, j):
             inside = b.both(rows[i], columns[j])
             if inside is False:
                 return b.zero(self.kind)
+            if rows[i] is True and columns[j] is True and whole is not None:
+                return b.load_vector(whole, [0, i, j, channel], self.plan.lanes, mask)
             there = mask if inside is True else _and(b.broadcast(inside, self.plan.lanes), mask)
             return b.load_vector(self.x, [image, b.add(top, i), b.add(left, j), channel], self.plan.lanes, there)
 

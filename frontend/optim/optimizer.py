@@ -23,12 +23,17 @@ class Optimizer:
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
         self.state: dict[int, dict[str, Any]] = {}  # by the number of the parameter, over all groups
+        if isinstance(parameters, Tensor) or not isinstance(parameters, Iterable):
+            raise OnemlirError(f"{type(self).__name__} takes a list of tensors or of groups, found {type(parameters).__name__}")
         given = list(parameters)
         for group in given if given and isinstance(given[0], Mapping) else [{"params": given}]:
             self.add_param_group(group)
 
     def add_param_group(self, group: Mapping[str, Any]) -> None:
         """Add parameters with options of their own. OnemlirError for an unknown option or a tensor that is there already."""
+        if not isinstance(group, Mapping) or "params" not in group:
+            raise OnemlirError(f"{type(self).__name__}: a group is a dict with 'params', found "
+                               f"{sorted(group) if isinstance(group, Mapping) else type(group).__name__}")
         group = {**self.defaults, **group}
         parameters = group["params"]
         group["params"] = [parameters] if isinstance(parameters, Tensor) else list(parameters)
@@ -38,7 +43,8 @@ class Optimizer:
         known = {id(p) for other in self.param_groups for p in other["params"]}
         for p in group["params"]:
             if not isinstance(p, Tensor) or p._tape is not None:
-                raise OnemlirError(f"{type(self).__name__} takes tensors that are leaves, found {type(p).__name__}")
+                found = "the result of an operation" if isinstance(p, Tensor) else type(p).__name__
+                raise OnemlirError(f"{type(self).__name__} takes tensors that are leaves, found {found}")
             if id(p) in known:
                 raise OnemlirError(f"{type(self).__name__}: a parameter is given twice")
             known.add(id(p))
@@ -48,8 +54,8 @@ class Optimizer:
     def check(self, options: Mapping[str, Any]) -> None:
         """Raises OnemlirError for options that make no sense."""
         for name in ("lr", "eps", "weight_decay", "momentum", "alpha", "lr_decay"):
-            if name in options and not isinstance(options[name], Tensor) and options[name] < 0:
-                raise OnemlirError(f"{type(self).__name__}: '{name}' must not be negative, found {options[name]}")
+            if name in options and not isinstance(options[name], Tensor) and not (_is_number(options[name]) and options[name] >= 0):
+                raise OnemlirError(f"{type(self).__name__}: '{name}' must be a number that is not negative, found {options[name]!r}")
         for beta in options.get("betas", ()):
             if not 0 <= beta < 1:
                 raise OnemlirError(f"{type(self).__name__}: 'betas' must lie in [0, 1), found {options['betas']}")
@@ -144,6 +150,10 @@ class Optimizer:
         for group, saved in zip(self.param_groups, state_dict["param_groups"]):
             group.update({k: v for k, v in saved.items() if k != "params"})
         self.state = {int(n): {k: np.array(v) if isinstance(v, np.ndarray) else v for k, v in s.items()} for n, s in state_dict["state"].items()}
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float, np.number))
 
 
 def _leaves(tree) -> tuple[list[Tensor], Any]:

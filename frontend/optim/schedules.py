@@ -61,7 +61,7 @@ class StepLR(Schedule):
     """lr * gamma^(epoch // step_size)."""
 
     def __init__(self, optimizer, step_size: int, gamma: float = 0.1):
-        self.step_size, self.gamma = step_size, gamma
+        self.step_size, self.gamma = _positive("StepLR: step_size", step_size), gamma
         super().__init__(optimizer)
 
     def rate(self, base, epoch):
@@ -121,7 +121,7 @@ class PolynomialLR(Schedule):
     """lr * (1 - epoch / total_iters)^power, 0 after total_iters steps."""
 
     def __init__(self, optimizer, total_iters: int = 5, power: float = 1.0):
-        self.total_iters, self.power = total_iters, power
+        self.total_iters, self.power = _positive("PolynomialLR: total_iters", total_iters), power
         super().__init__(optimizer)
 
     def rate(self, base, epoch):
@@ -132,7 +132,7 @@ class CosineAnnealingLR(Schedule):
     """eta_min + (lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2. Source: Loshchilov and Hutter 2017."""
 
     def __init__(self, optimizer, T_max: int, eta_min: float = 0.0):
-        self.T_max, self.eta_min = T_max, eta_min
+        self.T_max, self.eta_min = _positive("CosineAnnealingLR: T_max", T_max), eta_min
         super().__init__(optimizer)
 
     def rate(self, base, epoch):
@@ -169,7 +169,8 @@ class OneCycleLR(Schedule):
         if anneal_strategy not in ("cos", "linear") or not 0 <= pct_start <= 1:
             raise OnemlirError(f"OneCycleLR: anneal_strategy must be 'cos' or 'linear' and pct_start between 0 and 1, "
                                f"found {anneal_strategy!r} and {pct_start}")
-        self.total_steps, self.pct_start = total_steps if total_steps is not None else epochs * steps_per_epoch, pct_start
+        self.total_steps = _positive("OneCycleLR: total_steps", total_steps if total_steps is not None else epochs * steps_per_epoch)
+        self.pct_start = pct_start
         self.div_factor, self.final_div_factor = div_factor, final_div_factor
         self._along = _along_cosine if anneal_strategy == "cos" else _along_line
         self.max_lrs = _for_groups("OneCycleLR: max_lr", max_lr, optimizer)
@@ -207,6 +208,12 @@ class SequentialLR(Schedule):
     def rates(self, epoch):
         number = bisect.bisect_right(self.milestones, epoch)
         return self.schedulers[number].rates(epoch - (self.milestones[number - 1] if number else 0))
+
+
+def _positive(what: str, value: int) -> int:
+    if value <= 0:
+        raise OnemlirError(f"{what} must be positive, found {value}")
+    return value
 
 
 def _for_groups(what: str, value, optimizer) -> list:

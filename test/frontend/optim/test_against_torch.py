@@ -70,9 +70,11 @@ def test_state_that_does_not_fit():
 
 
 @pytest.mark.parametrize("make, message", [
-    (lambda p: optim.SGD([p], lr=-1), "'lr' must not be negative"), (lambda p: optim.SGD([p], nesterov=True), "nesterov needs a momentum"),
+    (lambda p: optim.SGD([p], lr=-1), "'lr' must be a number that is not negative, found -1"), (lambda p: optim.SGD([p], lr="x"), "found 'x'"),
+    (lambda p: optim.SGD(p), "a list of tensors or of groups, found Parameter"), (lambda p: optim.SGD([{"lr": 1.0}]), r"a dict with 'params', found \['lr'\]"),
+    (lambda p: optim.StepLR(optim.SGD([p]), 0), "StepLR: step_size must be positive, found 0"), (lambda p: optim.SGD([p], nesterov=True), "nesterov needs a momentum"),
     (lambda p: optim.Adam([p], betas=(1.0, 0.9)), "'betas' must lie in"), (lambda p: optim.SGD([p, p]), "given twice"),
-    (lambda p: optim.SGD([p * 2]), "leaves"), (lambda p: optim.SGD([{"params": [p], "beta": 1}]), "no option beta")])
+    (lambda p: optim.SGD([p * 2]), "leaves, found the result"), (lambda p: optim.SGD([{"params": [p], "beta": 1}]), "no option beta")])
 def test_what_optimizers_refuse(make, message):
     with pytest.raises(om.OnemlirError, match=message):
         make(nn.Parameter(START))

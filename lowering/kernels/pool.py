@@ -6,6 +6,7 @@ ends; then each vector of outputs is the maximum of as many vectors of that row 
 replaced by the nearest inside.
 """
 
+import functools
 import itertools
 import math
 from dataclasses import dataclass
@@ -22,26 +23,28 @@ WIDEST = 4096
 
 @dataclass(frozen=True)
 class PoolShape:
-    """An entry for each axis, of `pads` all lows, then all highs; sizes are known."""
+    """An entry for each axis, of `pads` all lows, then all highs. A size is None where known only at run time."""
 
-    size: tuple[int, ...]
+    size: tuple[int | None, ...]
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     pads: tuple[int, ...]
 
     def covers(self, out: tuple[int, ...]) -> bool:
-        """Whether each window of outputs of this size holds a pixel."""
-        inside = all((count - 1) * step - pad < size for count, step, pad, size in zip(out, self.strides, self.pads, self.size))
-        return inside and all(pad < size for pad, size in zip(self.pads, self.kernel * 2))
+        """Whether each window of outputs of this size holds a pixel; along an axis of unknown size, there are no outputs of no pixels then."""
+        axes = zip(out, self.strides, self.pads, self.pads[len(out):], self.kernel, self.size)
+        return all(low < taps and high < taps and (low + high < taps if size is None else (count - 1) * step - low < size)
+                   for count, step, low, high, taps, size in axes)  # fmt: skip
 
     def has_kernel(self, out: tuple[int, ...]) -> bool:
         """Whether `emit_max_pool` computes outputs of this size in NCHW: a row fits the stack."""
-        return self.covers(out) and self.strides[-1] <= 2 and self.kernel[-1] <= 16 and 2 * out[-1] + self.size[-1] < WIDEST
+        known = None not in self.size
+        return known and self.covers(out) and self.strides[-1] <= 2 and self.kernel[-1] <= 16 and 2 * out[-1] + self.size[-1] < WIDEST
 
-    def taps(self, axis: int, position) -> list:
-        """The pixels of a window along one axis, the nearest inside for those outside."""
-        first = b.sub(b.mul(position, self.strides[axis]), self.pads[axis])
-        return [b.minimum(b.maximum(b.add(first, tap), 0), self.size[axis] - 1) for tap in range(self.kernel[axis])]
+    def taps(self, axis: int, position, size) -> list:
+        """The pixels of a window along one axis of this size, the nearest inside for those outside."""
+        first, last = b.sub(b.mul(position, self.strides[axis]), self.pads[axis]), b.sub(size, 1)
+        return [b.minimum(b.maximum(b.add(first, tap), 0), last) for tap in range(self.kernel[axis])]
 
 
 def emit_max_pool(x, y, shape: PoolShape, target: Target | None = None, layout: str = "nchw"):
@@ -67,15 +70,15 @@ class _Windows:
 class _ChannelsLast(_Windows):
     def emit(self):
         images, *lines, self.columns, self.channels = (b.dim(self.y, axis) for axis in range(b.rank(self.y)))
-        count = b.mul(images, math.prod(lines))
-        b.parallel(count, lambda chunk: self._row(*b.split(chunk, images, *lines)))
+        self.size = [b.dim(self.x, axis) for axis in range(1, b.rank(self.x) - 1)]
+        b.parallel(functools.reduce(b.mul, lines, images), lambda chunk: self._row(*b.split(chunk, images, *lines)))
 
     def _row(self, image, *line):
-        lines = [self.shape.taps(axis, place) for axis, place in enumerate(line)]
+        lines = [self.shape.taps(axis, place, self.size[axis]) for axis, place in enumerate(line)]
         whole = b.sub(self.channels, b.rem(self.channels, self.lanes))
 
         def pixel(x):
-            taps = [(*tap, column) for column in self.shape.taps(len(line), x) for tap in itertools.product(*lines)]
+            taps = [(*tap, column) for column in self.shape.taps(len(line), x, self.size[-1]) for tap in itertools.product(*lines)]
 
             def channel(at, mask):
                 self._store(_largest(self._load([image, *tap, at], mask) for tap in taps), [image, *line, x, at], mask)
@@ -107,7 +110,7 @@ class _MaxPool(_Windows):
         return self.shape.pads[len(self.shape.size) - 1]
 
     def _row(self, plane, line):
-        lines = list(itertools.product(*(self.shape.taps(axis, place) for axis, place in enumerate(line))))
+        lines = list(itertools.product(*(self.shape.taps(axis, place, self.shape.size[axis]) for axis, place in enumerate(line))))
         self._vectors(self.shape.size[-1], lambda at, mask: self._join(plane, lines, at, mask))
         self._vectors(self.columns, lambda at, mask: self._finish([*plane, *line], at, mask))
 

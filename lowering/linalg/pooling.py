@@ -32,16 +32,20 @@ def max_pool(build, op):
 
 
 def pool_shape(op) -> PoolShape:
-    return PoolShape(*(tuple(values) for values in (op.x.shape[2:], op.kernel_size, op.stride, op.padding)))
+    size = (size if isinstance(size, int) else None for size in op.x.shape[2:])
+    return PoolShape(*(tuple(values) for values in (size, op.kernel_size, op.stride, op.padding)))
 
 
 def has_kernel(op) -> bool:
-    """Whether a kernel computes a max_pool: two or three axes of known size of floats, neighbouring taps."""
+    """Whether a kernel computes a max_pool: two or three axes of floats, neighbouring taps, no window of padding alone."""
     rank = len(op.kernel_size)
-    known = rank in (2, 3) and op.x.rank == 2 + rank and all(isinstance(s, int) and s > 0 for s in (*op.x.shape[2:], *op.result.shape[2:]))
-    if not known or not dtypes.is_floating(op.x.dtype) or set(op.dilation) != {1}:
+    if rank not in (2, 3) or op.x.rank != 2 + rank or 0 in (*op.x.shape[2:], *op.result.shape[2:]):
+        return False
+    if not dtypes.is_floating(op.x.dtype) or set(op.dilation) != {1}:
         return False
     shape, size = pool_shape(op), op.result.shape[2:]
+    if op.ceil_mode and None in shape.size and any(shape.pads[:rank]):
+        return False
     return shape.has_kernel(size) or in_nhwc(op) and shape.covers(size)
 
 
@@ -66,7 +70,7 @@ def kernel_max_pool(build, op) -> ir.Value:
             start = arith.MulIOp(places[axis], build.const_index(shape.strides[axis])).result
             place = arith.SubIOp(arith.AddIOp(start, places[rank + axis]).result, build.const_index(shape.pads[axis])).result
             inside = arith.MaxSIOp(place, build.const_index(0)).result
-            at.append(arith.MinSIOp(inside, build.const_index(op.x.shape[2 + axis] - 1)).result)
+            at.append(arith.MinSIOp(inside, build.size(op.x.shape[2 + axis] - 1)).result)
         larger = scalar.maximum(widen(build.read(x, [at[axis] for axis in order])), widen(best))
         return build.narrow(larger, op.x.dtype)
     extents = build.empty(TensorType(shape.kernel, op.x.dtype))

@@ -194,6 +194,6 @@ def max_pool(op: Structured) -> bool:
         return False
     ints = lambda name: tuple(ir.DenseI64ArrayAttr(op.kernel[name]))
     layout = ir.StringAttr(op.kernel["layout"]).value
-    size = ir.MemRefType(x.type).shape[1:-1] if layout == "nhwc" else ir.MemRefType(x.type).shape[2:]
-    emit_max_pool(x, y, PoolShape(tuple(size), ints("kernel"), ints("strides"), ints("pads")), layout=layout)
+    sizes = [None if size == b.DYNAMIC else size for size in ir.MemRefType(x.type).shape]
+    emit_max_pool(x, y, PoolShape(tuple(sizes[1:-1] if layout == "nhwc" else sizes[2:]), ints("kernel"), ints("strides"), ints("pads")), layout=layout)
     return True

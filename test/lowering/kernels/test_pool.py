@@ -1,4 +1,6 @@
 """The kernel of max_pool against windows written out in numpy, NaN and infinities included."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,9 +33,15 @@ def test_max_pool(size, kernel, strides, pads, dtype, target, layout):
     x[(0, 1, *[0] * rank)], x[(1, 2, *[-1] * rank)], x[1, 1] = np.nan, np.inf, -np.inf
     arrange = (lambda a: np.ascontiguousarray(np.moveaxis(a, 1, -1))) if layout == "nhwc" else (lambda a: a)
     y = arrange(np.zeros((2, 19, *out), dtype))
+    want = arrange(expected(x, shape, out)).astype(dtype)
     emitter = lambda x, y: emit_max_pool(x, y, shape, target, layout)
     standalone.compile_kernel(emitter, (arrange(x).shape, dtype), (y.shape, dtype))(arrange(x), y)
-    np.testing.assert_array_equal(y, arrange(expected(x, shape, out)).astype(dtype))
+    np.testing.assert_array_equal(y, want)
+    if layout == "nhwc":
+        y[...], shape, given = 0, replace(shape, size=(None,) * rank), arrange(x)
+        sizes = [((None, *[None] * rank, 19), dtype)] * 2
+        standalone.compile_kernel(emitter, *sizes)(given, y)
+        np.testing.assert_array_equal(y, want)
 
 
 def test_a_window_outside_of_the_image_has_no_kernel():

@@ -6,11 +6,12 @@ import inspect
 import os
 import pathlib
 import sys
+import warnings
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from .errors import FormatError, OnemlirError, TraceError
+from .errors import FormatError, FrozenValueWarning, OnemlirError, TraceError
 from .runtime.forking import whole_in_child
 
 
@@ -141,7 +142,7 @@ def trace(model: Callable, *examples, axes=None, on_read: str = "error", check=N
     """Record one run of a module or function on example inputs. A module is recorded in evaluation mode, whatever mode it is in.
 
     examples: tensors, or containers of tensors, passed by position; kwargs: the same by keyword. Arguments that are no tensors are
-    constants of the recording. axes: names of the axes that stay symbolic (or `Axis` objects, which declare a range): one tuple for a
+    constants of the recording, and so are tensors among the other keywords, with a warning. axes: names of the axes that stay symbolic (or `Axis` objects, which declare a range): one tuple for a
     single input, else one per input or a mapping by input name. Other keywords go to the model as they are.
 
     on_read: what happens when the program reads a recorded value, or decides on a symbolic size: "error", "freeze" (a constant, with a
@@ -153,6 +154,7 @@ def trace(model: Callable, *examples, axes=None, on_read: str = "error", check=N
 
     Raises TraceError for what cannot be recorded, or differs.
     """
+    _warn_of_constants(static)
     record = _recording_function(model, examples, kwargs)
     traced = record(model, examples, kwargs or {}, axes, on_read, static, repeats=check is not False)
     if check is not None and check is not False:
@@ -160,6 +162,14 @@ def trace(model: Callable, *examples, axes=None, on_read: str = "error", check=N
         if not table.match:
             raise TraceError(f"eager and traced differ:\n{table}")
     return traced
+
+
+def _warn_of_constants(static: Mapping[str, Any]) -> None:
+    """A FrozenValueWarning for each tensor among the keywords that go to the model as they are."""
+    for name, value in static.items():
+        if hasattr(value, "__dlpack__"):
+            warnings.warn(f"'{name}' is a tensor, and is taken as constant: kwargs={{'{name}': ...}} makes it an input of the model",
+                          FrozenValueWarning, stacklevel=3)
 
 
 @whole_in_child()

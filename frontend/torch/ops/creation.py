@@ -118,11 +118,14 @@ def eye(n, m=None, dtype=None, layout=None, device=None, requires_grad=False, pi
     return ops.eye(n, m, dtype=_dtype(dtype, default_float()))
 
 
-@handles("tensor", "as_tensor", "asarray", "from_numpy", "new_tensor", "scalar", kind="raw")
-def tensor(recording, data, *args, dtype=None, device=None, requires_grad=False, pin_memory=False, copy=None):
+@handles("new_tensor", kind="raw")
+def new_tensor(recording, like, data, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    return tensor(recording, data, dtype=like.dtype if dtype is None else dtype)
+
+
+@handles("tensor", "as_tensor", "asarray", "from_numpy", "scalar", kind="raw")
+def tensor(recording, data, dtype=None, device=None, requires_grad=False, pin_memory=False, copy=None):
     """A tensor of given data: known, unless an element is recorded."""
-    if args or (isinstance(data, torch.Tensor) and args):
-        data = args[0]  # x.new_tensor(data)
     if isinstance(data, torch.Tensor):
         value = value_of(recording.recorded(data))
     elif recording.depends(data):

@@ -95,7 +95,7 @@ def transpose(input, dim0, dim1):
     return viewed(input, swap, lambda base, v: swap(v), strided=True)
 
 
-@handles("t", "get:T", "get:mT", "adjoint", "get:H", kind="view")
+@handles("t", "get:T", "get:mT", "adjoint", "get:H", "get:mH", kind="view")
 def t(input):
     return transpose(input, -2, -1) if input.ndim >= 2 else viewed(input, lambda x: x, lambda base, v: v)
 
@@ -220,8 +220,25 @@ def unbind(input, dim=0):
 def diagonal(input, offset=0, dim1=0, dim2=1):
     from ...ops import diagonal as function
 
-    get = lambda x: function(x, offset, dim1, dim2)
-    return View(get(input), get, None)
+    return viewed(input, lambda x: function(x, offset, dim1, dim2), lambda base, v: _put_diagonal(base, v, offset, dim1, dim2), True)
+
+
+@handles("diagonal_scatter")
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    return _put_diagonal(input, src, offset, dim1, dim2)
+
+
+def _put_diagonal(base: Tensor, values: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
+    """The matrices of two axes with other diagonals, `values` (..., size of the diagonal)."""
+    length = size_of(values.shape[-1])
+    if length == 0:
+        return base
+    matrices = moveaxis(base, (dim1, dim2), (-2, -1))
+    rows, columns = (ops.arange(size) for size in matrices.shape[-2:])
+    places = ops.minimum(ops.maximum(rows + min(offset, 0), 0), values.shape[-1] - 1)
+    spread = ops.expand_dims(ops.gather(values, places, axis=-1), -1)
+    written = ops.where(ops.expand_dims(columns, 0) - ops.expand_dims(rows, 1) == offset, spread, matrices)
+    return moveaxis(written, (-2, -1), (dim1, dim2))
 
 
 @handles("as_strided", "prims.as_strided", kind="raw")

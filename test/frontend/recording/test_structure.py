@@ -49,6 +49,12 @@ def test_positional_constants_are_assumptions(interpret):
     assert {a["text"] for a in traced.assumptions if a["kind"] == "static argument"} == {"power = 2", "label = 'squares'"}
 
 
+def test_tensors_among_other_keywords_are_constants_with_a_warning(interpret):
+    with pytest.warns(om.FrozenValueWarning, match="'y' is a tensor, and is taken as constant: kwargs="):
+        traced = om.trace(lambda x, y: x + y, om.tensor(X), y=om.tensor(X))
+    assert len(traced.inputs) == 1
+
+
 def test_outputs_that_are_inputs_and_each_other(everywhere):
     def function(x, unused, y):
         z = x + y

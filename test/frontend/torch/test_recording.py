@@ -37,6 +37,7 @@ def test_item_of_constants_is_known(interpreted):
 
 
 IN_PLACE = {
+    "diagonals": lambda x: _diagonals(x),
     "slice": lambda x: _set(x.clone(), (slice(None), 0), 5.0),
     "mask": lambda x: _set(x.clone(), x > 0, 0.0),
     "index tensor": lambda x: _set(x.clone(), (slice(None), torch.tensor([0, 2])), x[:, 1:2] * 10),
@@ -100,6 +101,15 @@ def _changed_chunk(x):
     a, b, c = x.chunk(3, dim=1)
     a += b
     return x, a * c
+
+
+def _diagonals(x):
+    y, z = x.clone(), torch.stack([x, x, x])
+    y.diagonal().fill_(3.0)
+    y.diagonal(1).add_(x[0, :2])
+    y.t().diagonal(1).neg_()
+    z.diagonal(-1, 0, 2).mul_(2)
+    return y, z, x.diagonal_scatter(x[0, :1], -1), x.mH, x.new_tensor([1, 2])
 
 
 @pytest.mark.parametrize("name", IN_PLACE)
@@ -398,6 +408,7 @@ def test_weights_cached_in_a_dictionary(agrees):
 
 @pytest.mark.parametrize("condition, hint", [
     (lambda n: n == 1, "om.Axis('batch', min=2)"), (lambda n: n > 1, "om.Axis('batch', min=2)"), (lambda n: n <= 32, "om.Axis('batch', max=32)"),
+    (lambda n: torch.zeros(16)[:n] + torch.zeros(n) is not None, "om.Axis('batch', max=16)"),
 ])  # fmt: skip
 def test_a_decision_on_a_size_names_the_range_that_decides_it(condition, hint):
     program = lambda x: x * 2 if condition(x.shape[0]) else x

@@ -71,18 +71,9 @@ def forced_axis_message(left: Size, right: Size, why: str) -> str:
         names = " and ".join(f"'{s}'" for s in sorted(symbolic.symbols_of(left) | symbolic.symbols_of(right)))
         start = f"axis {names} must be such that {left} equals {right}"
     bound = _bound_of(left, right)
-    advice = (f"give its range, om.Axis('{left}', max={bound})" if bound is not None else "name both axes alike") if isinstance(right, Dim) else "leave the axis unnamed, so that its size is fixed"
-    advice = _limit_advice(left, right) or advice
+    advice = "name both axes alike" if isinstance(right, Dim) else "leave the axis unnamed, so that its size is fixed"
+    advice = advice if bound is None else f"give its range, om.Axis('{left}', max={bound})"
     return f"{start}: {why}, at {user_line()}\n  {advice}, or change the operation so that it holds for any size"
-
-
-def _limit_advice(axis: Size, other: Size) -> str | None:
-    """The range in which an axis equals its minimum or maximum with a number, as that of a slice of a table."""
-    atoms = [atom for monomial in other.terms for atom in monomial] if isinstance(other, Dim) else []
-    if len(atoms) != 1 or not isinstance(atoms[0], symbolic.Call) or atoms[0].function not in ("min", "max") or plain_symbol(axis) is None:
-        return None
-    limit = next((side for side in (atoms[0].left, atoms[0].right) if isinstance(side, int)), None)
-    return None if limit is None else f"declare its range: om.Axis('{axis}', {'max' if atoms[0].function == 'min' else 'min'}={limit})"
 
 
 def _bound_of(axis: Size, size: Size) -> int | None:

@@ -29,7 +29,7 @@ Rules for callers:
 * The output must not overlap another operand of the kernel: it holds partial sums when k is large.
 * `place.operand(buffer, axes)`: `axes[i]` is the output axis that the buffer's axis i follows, None where its size is 1. In
   NHWC a bias has the axes [3].
-* An epilogue is called once for each vector of a register tile: it should emit vector code and no loops. Its result is rounded to the
+* An epilogue is called once for each vector of a register tile: it should emit vector code and no loops. A long one is `rolled`. Its result is rounded to the
   output's element type. Products of integers sum in i32, f16 and bf16 in f32; the epilogue sees the sum.
 * `memref.alloca` (static, at most 128 KiB a chunk) stands in the parallel body: the outliner must move it to the entry of
   the outlined function.
@@ -55,7 +55,7 @@ Rules for callers:
 | standalone | compile one kernel alone: tests, benches, tuning |
 """
 
-from .conv import can_read, emit_conv, emit_pack_filter
+from .conv import can_read, emit_conv, emit_pack_filter, rolls_epilogue
 from .conv_plan import conv_strategy, packed_filter_shape, scratch_shape
 from .conv_winograd import winograd_size
 from .matmul import emit_matmul
@@ -76,6 +76,7 @@ __all__ = [
     "packed_filter_shape",
     "packed_shape",
     "panel_width",
+    "rolls_epilogue",
     "scratch_shape",
     "winograd_size",
 ]

@@ -16,8 +16,9 @@ from .place import Place, RowPlace
 from .shapes import ConvShape, MatmulShape
 
 
-def emit_conv(x, filter, y, shape: ConvShape, epilogue=None, target: Target | None = None, scratch=None):
-    """Emit y = epilogue(x * filter) at the insertion point; `filter` was packed by `emit_pack_filter`.
+def emit_conv(x, filter, y, shape: ConvShape, epilogue=None, target: Target | None = None, scratch=None, rolled: bool = False):
+    """Emit y = epilogue(x * filter) at the insertion point; `filter` was packed by `emit_pack_filter`. A `rolled` epilogue is long: it is
+    emitted once, in a loop, by the kernels that `rolls_epilogue` names.
 
     x and y are [n, c, h, w], or [n, h, w, c] where the shape says `"nhwc"`, with a depth before h where the shape has one; y is then NHWC.
     `scratch` is a buffer of `scratch_shape`, where that is not None.
@@ -28,7 +29,13 @@ def emit_conv(x, filter, y, shape: ConvShape, epilogue=None, target: Target | No
         WinogradConvolution(x, filter, y, scratch, shape, target, epilogue).emit()
         return
     emitters = {"rows": _rows, "planes": _planes, "pixels": _pixels, "depthwise": _depthwise, "grouped": _grouped}
-    emitters[strategy](x, filter, y, shape, epilogue, target)
+    emitters[strategy](x, filter, y, shape, epilogue, target, rolled)
+
+
+def rolls_epilogue(shape: ConvShape, target: Target | None = None) -> bool:
+    """Whether the kernel for this shape takes a `rolled` epilogue."""
+    strategy = conv_strategy(shape, target or host())
+    return strategy in ("rows", "planes", "winograd", "grouped") or (strategy == "pixels" and shape.layout_out == "nhwc" and not shape.transposed)
 
 
 def can_read(x, shape: ConvShape, target: Target | None = None) -> bool:
@@ -55,22 +62,22 @@ def emit_pack_filter(filter, packed, strategy: str, transposed: bool = False):
         _pack_pixels(filter, packed, transposed)
 
 
-def _pixels(x, filter, y, shape, epilogue, target):
+def _pixels(x, filter, y, shape, epilogue, target, rolled):
     if shape.transposed:
         emit_transposed(x, filter, y, shape, epilogue, target)
         return
-    PixelConvolution(x, filter, y, shape, epilogue, target).emit()
+    PixelConvolution(x, filter, y, shape, epilogue, target, rolled=rolled).emit()
 
 
-def _depthwise(x, filter, y, shape, epilogue, target):
+def _depthwise(x, filter, y, shape, epilogue, target, rolled):
     PlaneDepthwise(x, filter, y, shape, epilogue, target).emit()
 
 
-def _grouped(x, filter, y, shape, epilogue, target):
-    GroupedConvolution(x, filter, y, shape, epilogue, target).emit()
+def _grouped(x, filter, y, shape, epilogue, target, rolled):
+    GroupedConvolution(x, filter, y, shape, epilogue, target, rolled).emit()
 
 
-def _rows(x, filter, y, shape, epilogue, target):
+def _rows(x, filter, y, shape, epilogue, target, rolled):
     """A row for each pixel: y[row, f] = x[row, c] filter[c, f]."""
     channels_last = shape.layout_out == "nhwc"
     groups = [[0, 1, 2], [3]] if channels_last else [[0], [1, 2, 3]]
@@ -85,10 +92,10 @@ def _rows(x, filter, y, shape, epilogue, target):
     flat_x, flat_y = b.collapse(x, groups), b.collapse(y, groups)
     rows = b.dim(flat_y, 0)
     product = MatmulShape(rows if b.known(rows) else None, shape.filters, shape.channels)
-    emit_matmul(flat_x, filter, flat_y, product, epilogue and at, target)
+    emit_matmul(flat_x, filter, flat_y, product, epilogue and at, target, rolled)
 
 
-def _planes(x, filter, y, shape, epilogue, target):
+def _planes(x, filter, y, shape, epilogue, target, rolled):
     """One image: y[f, pixel] = filter[f, c] x[c, pixel]."""
     planes = [[0], [1], [2, 3]]
     flat_x, flat_y = b.collapse(x, planes), b.collapse(y, planes)
@@ -99,7 +106,7 @@ def _planes(x, filter, y, shape, epilogue, target):
     size = b.dim(flat_y, 2)
     product = MatmulShape(shape.filters, size if b.known(size) else None, shape.channels, batch=1, b="rows", a_shared=True)
     weights = filter if ir.MemRefType(filter.type).rank == 2 else b.collapse(filter, [[0], [1, 2, 3]])
-    emit_matmul(weights, flat_x, flat_y, product, epilogue and at, target)
+    emit_matmul(weights, flat_x, flat_y, product, epilogue and at, target, rolled)
 
 
 def _copy_filter(filter, packed):

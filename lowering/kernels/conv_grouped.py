@@ -20,8 +20,8 @@ PIXELS = 7
 
 
 class GroupedConvolution:
-    def __init__(self, x, filter, y, shape, epilogue, target):
-        self.x, self.filter, self.y, self.shape, self.epilogue = x, filter, y, shape, epilogue
+    def __init__(self, x, filter, y, shape, epilogue, target, rolled=False):
+        self.x, self.filter, self.y, self.shape, self.epilogue, self.rolled = x, filter, y, shape, epilogue, rolled
         self.accumulator = accumulator_type(b.element_type(x))
         self.lanes = target.lanes(b.bits(self.accumulator))
         self.kind = b.vector_type(self.lanes, self.accumulator)
@@ -41,6 +41,7 @@ class GroupedConvolution:
     def _row(self, image, plane, y):
         self.image, self.plane, self.source, self.tap_plane = image, plane, [], []
         self.end = None if b.known(self.out[1]) and b.known(self.size[1]) else self.out[1]
+        self.stash = b.stack((PIXELS, self.lanes), self.accumulator) if self.rolled else None
         rows = self.taps.tap_rows(y)
         self.taps.columns(0, self.end, PIXELS, lambda x, size, taps: self._tiles(y, rows, x, size, taps))
 
@@ -60,12 +61,18 @@ class GroupedConvolution:
         planes = self.depth.taps_of(self.plane) if self.depth else (0, 1)
         sums = b.loop(*planes, 1, tap_plane, [b.zero(self.kind)] * size, rolled=True)
         mask = b.mask_first(self.shape.filters - first, self.lanes) if b.known(first) else None
-        for p, vec in enumerate(sums):
+
+        def put(p, vec):
             column, there = b.add(x, p), mask
-            if p == size - 1 and self.end is not None:
+            if self.end is not None and not (b.known(p) and p < size - 1):
                 column, there = up_to(self.end, column, mask, self.lanes)
             at = (self.image, *([self.plane] if self.depth else []), y, column, first)
             finish(vec, Place(at, len(at) - 1, self.lanes, there), self.y, at, self.epilogue)
+
+        for p, vec in enumerate(sums):
+            b.store_vector(vec, self.stash, [p, 0]) if self.rolled else put(p, vec)
+        if self.rolled:
+            b.loop(0, size, 1, lambda p: put(p, b.load_vector(self.stash, [p, 0], self.lanes)), rolled=True)
 
     def _tap_row(self, y, ky, x, sums, taps, first):
         row, along = self.taps.input_row(y, ky), self.taps.axes[1]

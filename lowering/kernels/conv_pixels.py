@@ -65,7 +65,7 @@ def whole_phase(shape, out) -> Phase:
 
 
 class PixelConvolution:
-    def __init__(self, x, filter, y, shape, epilogue, target, phase: Phase | None = None):
+    def __init__(self, x, filter, y, shape, epilogue, target, phase: Phase | None = None, rolled: bool = False):
         self.x, self.filter, self.y, self.shape, self.epilogue = x, filter, y, shape, epilogue
         *planes, height, width = spatial(x, shape.layout_in)
         self.size = height, width
@@ -78,7 +78,7 @@ class PixelConvolution:
         self.taps = Taps(self.phase.axes, self.size, self.out)
         self.panels = -(-shape.per_group // self.plan.width)
         self.blocks = shape.channels // shape.groups // self.plan.inner
-        self.direct = shape.layout_out == "nhwc" and self.plan.channel_blocks == self.blocks
+        self.direct = shape.layout_out == "nhwc" and self.plan.channel_blocks == self.blocks and not rolled
 
     # --- chunks -------------------------------------------------------------------------------------------------------------------
 

@@ -122,7 +122,7 @@ def emit_matmul(a, bm, c, shape: MatmulShape, epilogue=None, target: Target | No
     """Emit C = epilogue(A B) at the insertion point.
 
     `epilogue(vector, place)` returns the vector to store; `place.operand(buffer, axes)` reads a bias or a residual there. A `rolled` one is
-    long: it is emitted once, in a loop over the rows of a tile that has just been stored.
+    long: it is emitted once, in a loop over the rows of a tile.
     C must not overlap any other operand: it holds partial sums when k is large.
     """
     target = target or host()
@@ -166,8 +166,8 @@ class Product:
         self.batch = batch
         self.packed = b.stack((plan.depth, plan.width), b.element_type(self.b)) if plan.pack else None
         self.partial = b.stack((plan.rows, plan.width), self.accumulator) if plan.partial else None
-        self.tile = b.stack((plan.height, plan.width), self.accumulator) if self.rolled and self.out != self.accumulator else None
         self.lines = b.stack((plan.height, plan.depth + plan.lanes), b.element_type(self.a)) if plan.copy else None
+        self.tile = b.stack((plan.height, plan.width), self.accumulator) if self.rolled else None
         self.first_row = first_row = b.mul(block, plan.rows)
         exact = b.known(self.m) and self.m % plan.rows == 0
         rows = plan.rows if exact else b.minimum(plan.rows, b.sub(self.m, first_row))
@@ -284,7 +284,7 @@ class Product:
 
         def end():
             if self.rolled:
-                self._roll(sums, places, row, height)
+                self._roll(sums, row, height, places[:vectors])
                 return
             for vec, place in zip(sums, places):
                 finish(vec, place, self.c, place.indices, self.epilogue)
@@ -295,23 +295,18 @@ class Product:
 
         b.when(True if b.known(k) else b.less(self.k, b.add(b.add(k, depth), 1)), end, go_on)
 
-    def _roll(self, sums, places, row, height):
-        """Store the tile, in C or where that has another type on the stack, then take one row after the other through the epilogue."""
-        vectors = len(places) // height
+    def _roll(self, sums, row, height, places):
+        """Sums to the stack, from there row by row through the epilogue to C: stored twice, rows of C would push each other out of L1."""
+        for i, vec in enumerate(sums):
+            r, v = divmod(i, len(places))
+            b.store_vector(vec, self.tile, [r, v * self.plan.lanes])
 
-        def stored(place, r, v):
-            return (self.c, place.indices) if self.tile is None else (self.tile, [r, v * place.lanes])
-
-        for number, (vec, place) in enumerate(zip(sums, places)):
-            b.store_vector(vec, *stored(place, *divmod(number, vectors)), place.mask)
-
-        def revisit(r):
-            for v, place in enumerate(places[:vectors]):
+        def one(r):
+            for v, place in enumerate(places):
                 place = replace(place, indices=(*place.indices[:-2], b.add(row, r), place.indices[-1]))
-                vec = b.load_vector(*stored(place, r, v), place.lanes, place.mask)
-                finish(vec, place, self.c, place.indices, self.epilogue)
+                finish(b.load_vector(self.tile, [r, v * place.lanes], place.lanes), place, self.c, place.indices, self.epilogue)
 
-        b.loop(0, height, 1, revisit)
+        b.loop(0, height, 1, one, rolled=True)
 
     def _start(self, places, index, k):
         """Zeros in the first block of k, the partial sums of C in a later one."""

@@ -6,7 +6,7 @@ from typing import Callable
 from mlir import ir
 from mlir.dialects import memref, vector
 
-from ..kernels import can_read, ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter, MatmulShape, Place
+from ..kernels import can_read, ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter, MatmulShape, Place, rolls_epilogue
 from ..kernels import build as b
 from ..kernels.pool import emit_max_pool, PoolShape
 from .emit import is_short, kernel, static_sizes
@@ -147,16 +147,18 @@ def vectorize(body: ir.Block, arguments: list[ir.Value], lanes: int) -> ir.Value
     raise AssertionError("a linalg body ends with linalg.yield")
 
 
-@kernel("conv")
+@kernel("conv", any_epilogue=True)
 def conv(op: Structured) -> bool:
     """A convolution whose body reads x; operands are the extents of the window, the filter and perhaps a scratch buffer."""
     x, y = captured_memref(op), op.operands[-1]
     if x is None or not is_contiguous(y):
         return False
     shape = conv_shape(op, ir.MemRefType(x.type))
-    if not can_read(x, shape):
+    rolled = has_long_epilogue(op)
+    if not can_read(x, shape) or (rolled and not rolls_epilogue(shape)):
         return False
-    emit_conv(x, op.operands[1], y, shape, epilogue_function(op.epilogue), scratch=op.operands[2] if op.inputs > 2 else None)
+    scratch = op.operands[2] if op.inputs > 2 else None
+    emit_conv(x, op.operands[1], y, shape, epilogue_function(op.epilogue), scratch=scratch, rolled=rolled)
     return True
 
 

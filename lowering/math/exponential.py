@@ -94,9 +94,17 @@ def expm1(x: Expr) -> Expr:
 
 @expansion("sigmoid", ulp={32: 2.5, 64: 2.5})
 def sigmoid(x: Expr) -> Expr:
-    """s / (s + s e**-x) with s a power of two so small that s e**-x is finite for all results above 0: no case needs another scale."""
+    """s / (s + s e**-x) with s a power of two so small that s e**-x is finite for all results above 0: no case needs another scale.
+
+    e**-x = 2**n e**-r with r = x + n ln 2: the signs are those of the steps, since -x itself would cost x86 the minimum in one instruction.
+    """
     fmt = x.format
-    shift = -(fmt.fraction + 1)
-    r, total = reduced(-at_least(at_most(x, -LOWEST_SHIFTED[fmt.bits]), LOWEST[fmt.bits]))
+    (high, low), shift = LN2[fmt.bits], -(fmt.fraction + 1)
+    x = at_least(at_most(x, -LOWEST_SHIFTED[fmt.bits]), LOWEST[fmt.bits])
+    total = x.fma(-LOG2_E, fmt.magic)
+    n = total - fmt.magic
+    r = n.fma(low, n.fma(high, x))
+    inner = polynomial(r, [c * (-1) ** i for i, c in enumerate(coefficients.EXP[fmt.bits])])
+    e = (-r).fma((-r).fma(inner, 1.0), 1.0)
     scale = 2.0**shift
-    return scale / exp_reduced(r).fma(power_of_two(total, shift), scale)
+    return scale / e.fma(power_of_two(total, shift), scale)

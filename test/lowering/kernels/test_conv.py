@@ -10,7 +10,7 @@ pytest.importorskip("mlir.ir")
 from mlir import ir  # noqa: E402
 from mlir.dialects import arith  # noqa: E402
 from onemlir.lowering import targets  # noqa: E402
-from onemlir.lowering.kernels import ConvShape, conv_strategy, emit_conv, emit_pack_filter, packed_filter_shape, scratch_shape, winograd_size  # noqa: E402
+from onemlir.lowering.kernels import ConvShape, conv_strategy, emit_conv, emit_pack_filter, packed_filter_shape, rolls_epilogue, scratch_shape, winograd_size  # noqa: E402
 from onemlir.lowering.kernels.standalone import compile_kernel  # noqa: E402
 
 random = np.random.default_rng(0)
@@ -46,7 +46,7 @@ def arranged(x, layout):
 class Conv:
     """A compiled convolution and its filter packing. `images` None is a dynamic batch."""
 
-    def __init__(self, shape, images=None, target=None, epilogue=None, extra=()):
+    def __init__(self, shape, images=None, target=None, epilogue=None, extra=(), rolled=False):
         self.shape, self.target = shape, target or targets.host()
         with ir.Context(), ir.Location.unknown():
             self.packed = packed_filter_shape(shape, ir.F32Type.get(), self.target)
@@ -56,7 +56,7 @@ class Conv:
             self.pack = compile_kernel(lambda f, p: emit_pack_filter(f, p, conv_strategy(shape, self.target)), (w, "float32"), (packed, "float32"))
 
         def body(x, f, *rest):
-            emit_conv(x, f, rest[-1], shape, epilogue(*rest[:-1]) if epilogue else None, self.target)
+            emit_conv(x, f, rest[-1], shape, epilogue(*rest[:-1]) if epilogue else None, self.target, rolled=rolled)
 
         packed = packed if conv_strategy(shape, self.target) != "planes" else w
         arguments = [self._type(images, shape.channels, (shape.height, shape.width), shape.layout_in), (packed, "float32"), *extra]
@@ -162,12 +162,12 @@ def test_many_channels_are_summed_in_blocks():
     check(ConvShape(64, 20, 6, 6, (3, 3), pads=(1, 1, 1, 1), layout_out="nhwc"), target=target)
 
 
-@pytest.mark.parametrize("size, kernel", [((9, 10), (3, 3)), ((4, 4), (1, 1)), ((1, 1), (1, 1)), ((7, 7), (1, 1))])
-@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
-def test_epilogue_adds_bias_and_residual(size, kernel, layout):
+@pytest.mark.parametrize("size, kernel, groups", [((9, 10), (3, 3), 1), ((9, 10), (3, 3), 16), ((4, 4), (1, 1), 1), ((1, 1), (1, 1), 1), ((7, 7), (1, 1), 1)])
+@pytest.mark.parametrize("layout, rolled", [("nchw", False), ("nchw", True), ("nhwc", False), ("nhwc", True)])
+def test_epilogue_adds_bias_and_residual(size, kernel, groups, layout, rolled):
     """A bias, a residual, and one number an image and channel, as of a squeeze-and-excitation block."""
     pads = (kernel[0] // 2,) * 4
-    shape = ConvShape(16, 48, *size, kernel, pads=pads, layout_in=layout, layout_out=layout)
+    shape = ConvShape(16, 32, *size, kernel, pads=pads, groups=groups, layout_in=layout, layout_out=layout)
     axes = ([1], [0, 1, 2, 3], [0, 1, None, None]) if layout == "nchw" else ([3], [0, 1, 2, 3], [0, None, None, 3])
 
     def epilogue(*buffers):
@@ -178,10 +178,10 @@ def test_epilogue_adds_bias_and_residual(size, kernel, layout):
 
         return apply
 
-    x, w, bias, residual, scale = data(2, 16, *size), data(48, 16, *kernel), data(48), data(2, 48, *size), data(2, 48, 1, 1)
+    x, w, bias, residual, scale = data(2, 16, *size), data(32, 16 // groups, *kernel), data(32), data(2, 32, *size), data(2, 32, 1, 1)
     want = reference(x, w, shape) + bias.reshape(1, -1, 1, 1) + residual + scale
     extra = (bias, arranged(residual, layout), arranged(scale, layout))
-    conv = Conv(shape, epilogue=epilogue, extra=[(e.shape, "float32") for e in extra])
+    conv = Conv(shape, epilogue=epilogue, extra=[(e.shape, "float32") for e in extra], rolled=rolled and rolls_epilogue(shape))
     np.testing.assert_allclose(conv(x, w, *extra), want, rtol=1e-4, atol=1e-4)
 
 

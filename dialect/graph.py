@@ -70,6 +70,7 @@ class GraphBuilder:
     def __init__(self, locate: Callable[[], ir.Location | None] = lambda: None):
         self.locate = locate
         self.origins: dict[str, tuple] = {}  # axis name -> (tensor value, axis) or (index value, None) to read it from
+        self.size_values: dict[ir.Value, Size] = {}  # rank-0 tensors that were made of sizes
         self.ops = OpNamespace(self)
 
     def node(self, value: ir.Value, type: TensorType) -> Node:
@@ -150,6 +151,7 @@ class GraphBuilder:
         if isinstance(size, int):
             return self.scalar(size, np.int64)
         operation = create(REGISTRY["om.from_size"], [], {}, [mlir_type(TensorType((), dtypes.int64))], [self.size(size)], self.locate())
+        self.size_values[operation.results[0]] = size
         return self.node(operation.results[0], TensorType((), dtypes.int64))
 
     def to_size(self, x: Node, symbol: Dim) -> Dim:

@@ -139,12 +139,10 @@ def _terms(size: Size) -> dict[Monomial, int]:
     return {(): int(size)} if size else {}
 
 
-def _size(terms: dict[Monomial, int]) -> Size:
+def _size(terms: Mapping[Monomial, int]) -> Size:
     terms = {monomial: factor for monomial, factor in terms.items() if factor}
-    for monomial, factor in terms.items():
-        found = _divisible(monomial, factor)
-        if found is not None:  # 4 * (n // 4) = n where n is a multiple of 4
-            return add(_size({m: f for m, f in terms.items() if m != monomial}), found)
+    if any(_is_unit(atom) for monomial in terms for atom in monomial):
+        terms = _of_axes(_in_units(terms))
     if not terms:
         return 0
     if len(terms) == 1 and () in terms:
@@ -152,13 +150,44 @@ def _size(terms: dict[Monomial, int]) -> Size:
     return Dim(terms)
 
 
-def _divisible(monomial: Monomial, factor: int) -> Size | None:
-    """A term in which the divisor of an exact quotient cancels, without the quotient."""
-    for place, atom in enumerate(monomial):
-        if isinstance(atom, Call) and atom.function == "floordiv" and isinstance(atom.right, int) and atom.right and factor % atom.right == 0:
-            if all((f * _multiple(m)) % atom.right == 0 for m, f in _terms(atom.left).items()):
-                return mul(atom.left, _size({monomial[:place] + monomial[place + 1:]: factor // atom.right}))
-    return None
+# An axis h that is a multiple of 4 is 4 * u with the unit u = h // 4, so that quotients of it are exact: h // 2 = 2 * u, and 4 * u = h again.
+def _unit(axis: Symbol) -> Call:
+    return Call("floordiv", Dim({(axis,): 1}), axis.multiple_of)
+
+
+def _is_unit(atom) -> bool:
+    if not isinstance(atom, Call) or atom.function != "floordiv" or not isinstance(atom.left, Dim) or len(atom.left.terms) != 1:
+        return False
+    (monomial, factor), = atom.left.terms.items()
+    return factor == 1 and len(monomial) == 1 and isinstance(monomial[0], Symbol) and monomial[0].multiple_of == atom.right > 1
+
+
+def _rewritten(terms: Mapping[Monomial, int], rewrite: Callable) -> dict[Monomial, int]:
+    """Terms whose atoms are rewritten one by one: `rewrite(atom, factor)` gives another atom and another factor of the term."""
+    result: dict[Monomial, int] = {}
+    for monomial, factor in terms.items():
+        atoms = []
+        for atom in monomial:
+            atom, factor = rewrite(atom, factor)
+            atoms.append(atom)
+        key = tuple(sorted(atoms, key=str))
+        result[key] = result.get(key, 0) + factor
+    return {monomial: factor for monomial, factor in result.items() if factor}
+
+
+def _in_units(terms: Mapping[Monomial, int]) -> dict[Monomial, int]:
+    """Terms with units for the axes that are multiples."""
+    return _rewritten(terms, lambda atom, factor: (_unit(atom), factor * atom.multiple_of) if isinstance(atom, Symbol) and atom.multiple_of > 1
+                      else (atom, factor))
+
+
+def _of_axes(units: Mapping[Monomial, int]) -> dict[Monomial, int]:
+    """Terms in units with axes where they divide: the one form of equal sizes."""
+    def rewrite(atom, factor):
+        if _is_unit(atom) and factor % atom.right == 0:
+            return next(iter(atom.left.terms))[0], factor // atom.right
+        return atom, factor
+    return _rewritten(units, rewrite)
 
 
 def add(left: Size, right: Size) -> Size:
@@ -187,14 +216,14 @@ def _order(monomial: Monomial):
 
 def _exact_quotient(left: Size, right: Size) -> Size | None:
     """left / right as a polynomial when the division leaves nothing, else None."""
-    divisor = _terms(right)
+    divisor = _in_units(_terms(right))
     lead = max(divisor, key=_order)
     quotient: Size = 0
     rest = left
     for _ in range(64):
         if rest == 0:
             return quotient
-        terms = _terms(rest)
+        terms = _in_units(_terms(rest))
         top = max(terms, key=_order)
         remaining = list(top)
         for atom in lead:
@@ -225,7 +254,7 @@ def floordiv(left: Size, right: Size) -> Size:
 
 def _quotient(left: Size, right: int) -> Size:
     """floor(left / right) for a positive constant."""
-    terms = _terms(left)
+    terms = _in_units(_terms(left))
     whole = _size({m: f // right for m, f in terms.items()})  # (8*n + r) // 4 = 2*n + r // 4
     if whole != 0:
         return add(whole, floordiv(_size({m: f % right for m, f in terms.items()}), right))
@@ -238,7 +267,9 @@ def _quotient(left: Size, right: int) -> Size:
         return mul(floordiv(mul(_size(varying), -1), right), -1)
     inner = _single_quotient(varying)
     if inner is not None:  # (n // 2 + 1) // 3 = (n + 2) // 6
-        return floordiv(add(inner.left, constant * inner.right), inner.right * right)
+        left, right = add(inner.left, constant * inner.right), inner.right * right
+        if not _is_unit(inner):
+            return floordiv(left, right)
     low, high = bounds(left)
     if high is not None and low is not None and low // right == high // right:
         return low // right
@@ -336,7 +367,7 @@ def _without_quotients(terms: Mapping[Monomial, int | Fraction]) -> dict[Monomia
         if quotient is None:
             result[monomial] = result.get(monomial, 0) + factor
             continue
-        remainder = Symbol(f"?remainder of {quotient}", maximum=quotient.right - 1)
+        remainder = Symbol(f"?remainder of {quotient}", maximum=0 if _is_unit(quotient) else quotient.right - 1)
         for part, scale in [*_terms(quotient.left).items(), ((remainder,), -1)]:
             expanded[part] = expanded.get(part, 0) + Fraction(factor * scale) / quotient.right
     for monomial, factor in (_without_quotients(expanded) if expanded else {}).items():

@@ -3,15 +3,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from math import lcm
 from typing import Callable
 
 import numpy as np
 from mlir import ir
 
-from ..dialect import dtypes
+from ..dialect import dtypes, symbolic
 from ..dialect.graph import Node, plain_symbol
 from ..dialect.shapes import size_policy, SizePolicy
-from ..dialect.symbolic import Dim
+from ..dialect.symbolic import Call, Dim
 from ..errors import FrozenValueWarning, TraceError
 from .expressions import expression
 from .locations import user_line, UserLine
@@ -92,7 +93,26 @@ def range_advice(kind: str, left, right) -> str:
         return f"om.Axis('{right}', min={left}) decides this. "
     if kind == "le" and plain_symbol(left) is not None and isinstance(right, int):
         return f"om.Axis('{left}', max={right}) decides this. "
+    return multiple_advice(kind, left, right)
+
+
+def multiple_advice(kind: str, left, right) -> str:
+    """The multiple of an axis for which a condition on its quotients is decided."""
+    condition = symbolic.less_equal if kind == "le" else symbolic.equal
+    for axis in sorted(symbolic.symbols_of(left) | symbolic.symbols_of(right)):
+        multiple = lcm(*divisors(left, axis), *divisors(right, axis))
+        multiple = lcm(multiple, axis.multiple_of)
+        better = Dim.symbol(axis.name, minimum=axis.minimum, maximum=axis.maximum, multiple_of=multiple)
+        if 1 < multiple <= 4096 and not axis.anonymous and condition(*(symbolic.substitute(s, {axis.name: better}) for s in (left, right))) is not None:
+            return f"om.Axis('{axis}', multiple_of={multiple}) decides this. "
     return ""
+
+
+def divisors(size, axis) -> list[int]:
+    """What an axis is divided by in a size."""
+    calls = [] if isinstance(size, int) else [a for m in size.terms for a in m if isinstance(a, Call)]
+    inner = [d for c in calls for part in (c.left, c.right) for d in divisors(part, axis)]
+    return inner + [c.right for c in calls if c.function == "floordiv" and isinstance(c.right, int) and c.right > 0 and axis in symbolic.symbols_of(c.left)]
 
 
 # Values.

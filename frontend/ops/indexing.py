@@ -163,11 +163,17 @@ def slice_range(key: slice, size: Size) -> tuple[Size, Size, int]:
 
 def _bound(bound) -> Size:
     size = size_of(bound)
-    if size is None and isinstance(bound, Tensor) and not bound.is_recorded:
-        size = bound.__index__()
+    if size is None and isinstance(bound, Tensor):
+        size = bound.__index__() if not bound.is_recorded else _size_made_into(bound)
     if size is None:
         raise OnemlirError(f"a slice's bounds must be ints or sizes, found {bound!r:.60}; ops.dynamic_slice takes starts that are tensors")
     return size
+
+
+def _size_made_into(bound: Tensor) -> Size | None:
+    from ..size_tensors import size_in
+
+    return size_of(size_in(bound))
 
 
 def _is_negative(bound: Size) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....dialect import dtypes
 from ... import ops
+from ...size_tensors import size_in
 from ...symbolic_int import SymbolicInt
 from ...tensor import Tensor
 from ..dtypes import default_float, is_floating, result_dtype, scalar_dtype, to_numpy_dtype
@@ -62,7 +63,13 @@ def as_sizes(sizes) -> tuple:
     """Sizes given one by one or as one sequence; rank-0 tensors of known value count as sizes."""
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
-    return tuple(s.__index__() if isinstance(s, Tensor) else s for s in sizes)
+    return tuple(as_size(s) if isinstance(s, Tensor) else s for s in sizes)
+
+
+def as_size(tensor: Tensor):
+    """A tensor of one integer as a size: where it follows from sizes alone as it is, else by the recording's rule for reads."""
+    found = size_in(tensor)
+    return tensor.__index__() if found is None else found
 
 
 def scalars_have_an_axis(handler: Callable) -> Callable:

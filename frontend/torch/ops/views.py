@@ -16,7 +16,7 @@ from ...tensor import Tensor
 from ..dtypes import to_numpy_dtype
 from ..registry import handles
 from ..tensor import RecordedTensor, refuse_owned, reshape_in_place, value_of, View, view_of
-from .values import as_sizes
+from .values import as_size, as_sizes
 from .writing import is_basic, put_item
 
 
@@ -150,7 +150,7 @@ def select(input, dim, index):
 
 @handles("narrow", kind="view")
 def narrow(input, dim, start, length):
-    start = start.__index__() if isinstance(start, Tensor) else start
+    start = as_size(start) if isinstance(start, Tensor) else start
     if isinstance(start, int) and start < 0:
         start = input.shape[dim] + start
     return getitem_(input, _along(input, dim, slice(start, start + length)))

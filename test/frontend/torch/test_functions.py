@@ -161,6 +161,7 @@ COUNTED = torch.tensor([1, 3, 3, 0, 2, 3])
 PAIR = torch.nn.MaxPool2d(2, return_indices=True)
 MORE = {
     "shapes in place": (lambda x: _shapes(x.clone()), lambda n: (numbers(n, 5),)),
+    "sizes as tensors": (lambda x: (x[:torch.tensor(x.shape[0]) - 1], x.new_zeros(torch.tensor(x.shape[0]) * 2)), lambda n: (numbers(n, 5),)),
     "bincount": (lambda i: (torch.bincount(i), torch.bincount(i, minlength=5)[:4]), lambda n: (COUNTED[:n + 1],)),
     "bincount of weights": (lambda i, w: torch.bincount(i, w, minlength=6), lambda n: (COUNTED[:n], numbers(n))),
     "mode": (lambda x: (x.mode(), x.mode(0, keepdim=True), x.long().mode(1)), lambda n: ((numbers(n, 5) * 2).round(),)),

@@ -1,7 +1,12 @@
 """Decompositions of linear quantization, in f32 (f64 where an operand is f64)."""
 from __future__ import annotations
 
+import numpy as np
+from mlir import ir
+
 from ...dialect import dtypes
+from ...dialect.build import view
+from ...dialect.ops.constant import Constant
 from ...dialect.ops.quantization import DequantizeLinear, QuantizeLinear
 from .registry import decomposes
 
@@ -9,9 +14,9 @@ from .registry import decomposes
 @decomposes(QuantizeLinear)
 def quantize_linear(ops, x, scale, zero_point, axis, block_size, dtype):
     compute = dtypes.float64 if dtypes.float64 in (x.dtype, scale.dtype) else dtypes.float32
-    steps = ops.round(ops.cast(x, dtype=compute) / ops.cast(_aligned(ops, scale, x, axis, block_size), dtype=compute))
+    steps = ops.round(ops.cast(x, dtype=compute) / _aligned(ops, scale, x, axis, block_size, compute))
     if zero_point is not None:
-        steps = steps + ops.cast(_aligned(ops, zero_point, x, axis, block_size), dtype=compute)
+        steps = steps + _aligned(ops, zero_point, x, axis, block_size, compute)
     return ops.cast(steps, dtype=dtype)  # saturates, and NaN becomes 0
 
 
@@ -19,13 +24,21 @@ def quantize_linear(ops, x, scale, zero_point, axis, block_size, dtype):
 def dequantize_linear(ops, x, scale, zero_point, axis, block_size):
     steps = ops.cast(x, dtype=dtypes.int32)
     if zero_point is not None:
-        steps = steps - ops.cast(_aligned(ops, zero_point, x, axis, block_size), dtype=dtypes.int32)
+        steps = steps - _aligned(ops, zero_point, x, axis, block_size, dtypes.int32)
     compute = dtypes.float64 if scale.dtype == dtypes.float64 else dtypes.float32
-    return ops.cast(ops.cast(steps, dtype=compute) * ops.cast(_aligned(ops, scale, x, axis, block_size), dtype=compute), dtype=scale.dtype)
+    return ops.cast(ops.cast(steps, dtype=compute) * _aligned(ops, scale, x, axis, block_size, compute), dtype=scale.dtype)
 
 
-def _aligned(ops, parameter, x, axis: int, block_size: int):
-    """Scale or zero point so that it broadcasts to x."""
+def _aligned(ops, parameter, x, axis: int, block_size: int, dtype):
+    """Scale or zero point as `dtype`, so that it broadcasts to x; one that is a literal stays one."""
+    owner = parameter.value.owner
+    found = None if isinstance(owner, ir.Block) or block_size else view(owner.operation)
+    if found is not None and found.declaration is Constant and parameter.shape in ((), (1,)):
+        return ops.constant(value=np.asarray(found.attributes["value"]).reshape(()).astype(dtype))
+    return ops.cast(_spread(ops, parameter, x, axis, block_size), dtype=dtype)
+
+
+def _spread(ops, parameter, x, axis: int, block_size: int):
     axis = axis % x.rank if x.rank else 0
     if block_size:
         blocks = parameter.shape[axis]

@@ -45,7 +45,7 @@ Rules for callers:
 | tile | the register tile; cutting rows into tiles |
 | place | where a vector is stored: what an epilogue sees |
 | pack, matmul | products |
-| byte_matmul | products of 8-bit integers, four steps an instruction |
+| byte_matmul, byte_conv, byte_depthwise | products and convolutions of 8-bit integers, four steps an instruction |
 | conv_plan, conv | the strategy of a convolution, packing of filters |
 | conv_taps | which taps lie inside the image |
 | conv_pixels, conv_transposed, conv_grouped, conv_depthwise, conv_winograd | the convolution kernels |

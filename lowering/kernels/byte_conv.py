@@ -1,6 +1,6 @@
 """Convolution of bytes, NHWC, summed in 32 bits: the loops of `conv_pixels` on words of four channels, with the multiply-add of bytes.
 
-The image are unsigned bytes, the filters signed ones, in words that lie as `conv_pixels` wants its filters. The sums are the bits of f32
+The image's bytes are unsigned, the filters' signed, in words that lie as `conv_pixels` wants its filters. The sums are the bits of f32
 numbers, as those of `byte_matmul`. A tap beyond the image adds nothing.
 """
 
@@ -11,6 +11,7 @@ from mlir.dialects import arith, memref
 
 from ..targets import Target, host
 from . import build as b
+from .byte_depthwise import ByteDepthwise, depthwise_words_shape
 from .byte_matmul import WORD, Words
 from .conv_pixels import PixelConvolution
 from .pack import panel_width
@@ -18,16 +19,20 @@ from .shapes import ConvShape
 
 
 def byte_strategy(shape: ConvShape, target: Target | None = None) -> str | None:
-    """`"rows"`: a product over the channels of each pixel; `"pixels"`: any other; None where f32 is better."""
+    """`"rows"`: a product over the channels of each pixel; `"depthwise"`; `"pixels"`: any other; None where f32 is better."""
     if shape.pointwise:
         return "rows"
+    if shape.depthwise and shape.channels % WORD == 0:
+        return "depthwise"
     whole_words = shape.groups == 1 or shape.channels // shape.groups % WORD == 0
     few = shape.groups > 1 and 2 * shape.per_group < (target or host()).lanes(32)
     return "pixels" if whole_words and not few else None
 
 
 def byte_filter_shape(shape: ConvShape, target: Target | None = None) -> tuple:
-    """The sizes of the filters in words for `"pixels"`: [group][panel][1][ky][kx][word][filter]; the channels are a multiple of four."""
+    """The sizes of the filters in words: [group][panel][1][ky][kx][word][filter]; the channels are a multiple of four."""
+    if byte_strategy(shape, target) == "depthwise":
+        return depthwise_words_shape(shape, target or host())
     width = panel_width(shape.per_group, ir.F32Type.get(), target)
     return (shape.groups, -(-shape.per_group // width), 1, *shape.kernel, shape.channels // shape.groups // WORD, width)
 
@@ -37,7 +42,11 @@ def emit_byte_conv(x, words, y, shape: ConvShape, epilogue=None, target: Target 
 
     A `rolled` epilogue is long: it is emitted once, in a loop over the sums of a chunk.
     """
-    _ByteConvolution(_in_words(x), words, y, replace(shape, channels=shape.channels // WORD), epilogue, target or host(), rolled).emit()
+    target = target or host()
+    if byte_strategy(shape, target) == "depthwise":
+        ByteDepthwise(_in_words(x), words, y, shape, epilogue, target, rolled).emit()
+    else:
+        _ByteConvolution(_in_words(x), words, y, replace(shape, channels=shape.channels // WORD), epilogue, target, rolled).emit()
 
 
 def _in_words(x):

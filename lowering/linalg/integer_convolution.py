@@ -118,8 +118,10 @@ def _with_two_axes(shape: tuple, axis: int) -> tuple:
 
 
 def _bordered(build, x: TensorValue, point: Point, shape: ConvShape) -> tuple[TensorValue, ConvShape]:
-    """x with whole words of channels, and where its zero point is not 0 with a border of it instead of the padding."""
-    top, left, bottom, right = shape.pads if point.number != 0 else (0, 0, 0, 0)
+    """x with whole words of channels, and a border of its zero point instead of the padding where that is not 0 or the kernel needs it."""
+    unknown = byte_strategy(shape) == "depthwise" and None in (shape.height, shape.width)
+    border = point.number != 0 or unknown
+    top, left, bottom, right = shape.pads if border else (0, 0, 0, 0)
     channels = -(-shape.channels // WORD) * WORD
     n, height, width, old = x.shape
     type = x.type.with_shape((n, height + top + bottom, width + left + right, channels))
@@ -127,7 +129,7 @@ def _bordered(build, x: TensorValue, point: Point, shape: ConvShape) -> tuple[Te
         return x, shape
     value = build.pad(x, (0, top, left, 0), type, point.byte())
     known = [s if isinstance(s, int) else None for s in type.shape]
-    pads = shape.pads if point.number == 0 else (0, 0, 0, 0)
+    pads = (0, 0, 0, 0) if border else shape.pads
     return TensorValue(value, type), replace(shape, height=known[1], width=known[2], channels=channels, pads=pads)
 
 
@@ -158,7 +160,7 @@ def _windows(build, x: TensorValue, weight: TensorValue, shape: ConvShape, type:
     dims = [ir.AffineExpr.get_dim(i) for i in range(7)]
     extents = build.empty(TensorType((shape.channels // shape.groups, *shape.kernel), dtypes.uint8))
     words = _words(build, weight, shape)
-    maps = [dims[4:], [ir.AffineExpr.get_constant(0)] * 7, [dims[i] for i in (0, 2, 3, 1)]]
+    maps = [dims[4:], [ir.AffineExpr.get_constant(0)] * len(byte_filter_shape(shape)), [dims[i] for i in (0, 2, 3, 1)]]
     *inputs, output = (ir.AffineMap.get(7, 0, m) for m in maps)
     kernel = {"name": "byte_conv2d", "strides": shape.strides, "pads": shape.pads, "dilations": shape.dilations, "groups": shape.groups,
               "kernel": shape.kernel}
@@ -196,6 +198,8 @@ def _filter_byte(build, weight: TensorValue, filter, channel, ky, kx) -> ir.Valu
 def _words(build, weight: TensorValue, shape: ConvShape) -> ir.Value:
     """The filters in words, zeros beyond the last filter of a group."""
     sizes = byte_filter_shape(shape)
+    if byte_strategy(shape) == "depthwise":
+        return build.gather(TensorType(sizes, dtypes.float32), lambda *place: _rows_of_taps(build, weight, *place))
 
     def element(group, panel, _, ky, kx, step, lane):
         number = arith.AddIOp(arith.MulIOp(panel, build.const_index(sizes[-1])).result, lane).result
@@ -206,3 +210,19 @@ def _words(build, weight: TensorValue, shape: ConvShape) -> ir.Value:
         return arith.BitcastOp(ir.F32Type.get(), arith.SelectOp(inside, bits, build.constant(0, dtypes.int32)).result).result
 
     return build.gather(TensorType(sizes, dtypes.float32), element)
+
+
+def _rows_of_taps(build, weight: TensorValue, group, kx, channel) -> ir.Value:
+    """A word of one column of a channel's taps, zeros beyond the last row and the last channel."""
+    filters, _, rows, _ = weight.shape
+    index, zero = build.const_index, build.constant(0, dtypes.int8)
+    inside = arith.CmpIOp(arith.CmpIPredicate.ult, channel, index(filters)).result
+    channel = arith.MinUIOp(channel, index(filters - 1)).result
+
+    def byte(ky):
+        there = arith.CmpIOp(arith.CmpIPredicate.ult, ky, index(rows)).result
+        there = arith.AndIOp(inside, there).result
+        ky = arith.MinUIOp(ky, index(rows - 1)).result
+        return arith.SelectOp(there, build.read(weight, [channel, index(0), ky, kx]), zero).result
+
+    return arith.BitcastOp(ir.F32Type.get(), word(build, group, byte)).result

@@ -117,14 +117,18 @@ class Corrections:
 
 def corrected(build, bits: TensorValue, by: Corrections) -> TensorValue:
     """The product in i32: bits, less x_point * sums of columns, less y_point * (sums of rows - terms * x_point)."""
-    used = [v for v in (bits, by.columns, by.rows, by.x_point.tensor, by.y_point.tensor) if v is not None]
-    scalar = Scalar(build, dtypes.int32)
+    scalar, columns = Scalar(build, dtypes.int32), by.columns
+    if columns is not None and by.x_point.number is not None:  # made ready with the sums
+        scaled = lambda v: scalar.multiply(by.x_point.scalar({}), v)
+        columns = TensorValue(build.elementwise([columns], columns.type, scaled), columns.type, columns.constant)
+    used = [v for v in (bits, columns, by.rows, by.x_point.tensor, by.y_point.tensor) if v is not None]
 
     def body(*scalars):
         given = dict(zip(map(id, used), scalars))
         total = arith.BitcastOp(ir.IntegerType.get_signless(32), given[id(bits)]).result
-        if by.columns is not None:
-            total = scalar.subtract(total, scalar.multiply(by.x_point.scalar(given), given[id(by.columns)]))
+        if columns is not None:
+            column = given[id(columns)]
+            total = scalar.subtract(total, column if by.x_point.number is not None else scalar.multiply(by.x_point.scalar(given), column))
         if by.rows is not None:
             row = given[id(by.rows)]
             if by.x_point.number != 0:

@@ -183,7 +183,7 @@ def _root(value: ir.Value) -> ir.Value | None:
         if operation.name.startswith("scf.") or not operation.operands:
             return None
         value = operation.operands[0]
-    return value if value.owner.owner.name == "func.func" else None
+    return value if value.owner.owner.operation.name == "func.func" else None
 
 
 def _is_lanewise(operation: ir.Operation) -> bool:

@@ -6,11 +6,13 @@ several consumers moves into each of them where computing it is as cheap as read
 
     %1 = linalg.generic exp(%0)             %2 = linalg.generic exp(%0) + %b
     %2 = linalg.generic %1 + %b        ->
+
+What only matrix products read is then computed in the order in which its inputs lie: the products read permuted axes as they are.
 """
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import linalg
+from mlir.dialects import linalg, tensor
 
 REPEATED = frozenset({"arith.addf", "arith.subf", "arith.mulf", "arith.negf", "arith.extf", "arith.truncf"})
 MOST_REPEATED = 2
@@ -38,6 +40,58 @@ def _fuse_block(block: ir.Block) -> None:
         consumer.repeat_cheap_producers()
         while (producer := consumer.fusable()) is not None:
             consumer = consumer.fuse(*producer)
+    for operation in [op.operation for op in block.operations if op.operation.name == "linalg.generic"]:
+        _order_as_read(Generic(operation))
+
+
+def _order_as_read(op: "Generic") -> None:
+    """Compute an elementwise op in the order of its inputs, which are all permuted alike, where products alone read it."""
+    count, init = len(op.kinds), op.inits[0].owner
+    if not op.is_elementwise() or isinstance(init, ir.Block) or init.name != "tensor.empty":
+        return
+    accesses = [m for m in op.maps[:-1] if _permutes(m, count)]
+    if not accesses or accesses[0] == ir.AffineMap.get_identity(count) or any(m != accesses[0] for m in accesses):
+        return
+    order = [ir.AffineDimExpr(e).position for e in accesses[0].results]
+    uses = list(op.operation.results[0].uses)
+    if not all(_takes_order(use, order) for use in uses):
+        return
+    new = _reordered(op, order)
+    for user, number in [(use.owner.operation, use.operand_number) for use in uses]:
+        maps = [ir.AffineMapAttr(a).value for a in ir.ArrayAttr(user.attributes["indexing_maps"])]
+        maps[number] = ir.AffineMap.get(maps[number].n_dims, 0, [maps[number].results[axis] for axis in order])
+        user.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
+        user.operands[number] = new
+    op.operation.erase()
+
+
+def _takes_order(use: ir.OpOperand, order: list[int]) -> bool:
+    """Whether a user is a product that reads the operand with its axes in this order, the last one of which a vector runs along."""
+    user, number = use.owner.operation, use.operand_number
+    if "om.kernel" not in user.attributes or ir.StringAttr(ir.DictAttr(user.attributes["om.kernel"])["name"]).value != "matmul" or number > 1:
+        return False
+    places = [ir.AffineDimExpr(e).position if isinstance(e, ir.AffineDimExpr) else None for e in Generic(user).maps[number].results]
+    columns_and_steps = range(len(Generic(user).kinds) - 2, len(Generic(user).kinds))
+    return None not in places and (number == 0 or places[order[-1]] in columns_and_steps)
+
+
+def _reordered(op: "Generic", order: list[int]) -> ir.Value:
+    """The op's result with its axes in this order; loop i of the new op is loop order[i]."""
+    count, empty = len(order), op.inits[0].owner
+    type = ir.RankedTensorType(op.inits[0].type)
+    shape = [type.shape[axis] for axis in order]
+    sizes = dict(zip((axis for axis in range(count) if type.is_dynamic_dim(axis)), empty.operands))
+    inverse = ir.AffineMap.get(count, 0, [ir.AffineDimExpr.get(order.index(loop)) for loop in range(count)])
+    maps = [_compose(m, inverse) for m in op.maps[:-1]] + [ir.AffineMap.get_identity(count)]
+    with ir.InsertionPoint(op.operation), op.operation.location:
+        init = tensor.EmptyOp([sizes[axis] if axis in sizes else shape[i] for i, axis in enumerate(order)], type.element_type).result
+        kinds = op.operation.attributes["iterator_types"]
+        new = linalg.GenericOp([init.type], op.inputs, [init], ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]), kinds)
+        block = new.regions[0].blocks.append(*[a.type for a in op.body.arguments])
+        yielded = op.move_body(block, list(block.arguments), inverse)
+        with ir.InsertionPoint(block):
+            linalg.YieldOp(yielded)
+    return new.operation.results[0]
 
 
 class Generic:

@@ -80,10 +80,9 @@ def call_kernel(operation: ir.Operation, epilogue: ir.Operation | None, function
     if ir.StringAttr(ir.DictAttr(operation.attributes["om.kernel"])["name"]).value not in KERNELS or not _may_run_parallel(operation):
         return
     group = [operation] if epilogue is None else [operation, epilogue]
+    fill = _fill_of(operation)  # before the call, which uses the output, too
     done = functions.call(group)
-    if done:
-        _erase_fill(operation)
-    for op in reversed(group[:done]):
+    for op in [*reversed(group[:done]), *([fill] if done and fill is not None else [])]:
         op.erase()
 
 
@@ -102,10 +101,9 @@ def emit_kernel(operation: ir.Operation) -> bool:
     else:
         return False
     _set_grain(anchor, op)
-    _erase_fill(operation)
-    if behind is not None:
-        behind.erase()
-    operation.erase()
+    for done in (_fill_of(operation), behind, operation):
+        if done is not None:
+            done.erase()
     return True
 
 
@@ -201,15 +199,14 @@ def is_short(body: ir.Block) -> bool:
     return sum(_cost(op.operation.name) for op in body.operations) < 20
 
 
-def _erase_fill(kernel: ir.Operation) -> None:
-    """Erase the op that fills the kernel's output with zeros: kernels write without reading."""
+def _fill_of(kernel: ir.Operation) -> ir.Operation | None:
+    """The op that fills the kernel's output with zeros, for nobody else: kernels write without reading."""
     output = kernel.operands[len(kernel.operands) - 1]
     users = {use.owner.operation for use in output.uses} - {kernel}
     beside = [user for user in users if user.block == kernel.block and user.name != "memref.dim"]
     before = [user for user in beside if user.is_before_in_block(kernel)]
     last = functools.reduce(lambda a, b: b if a.is_before_in_block(b) else a, before) if before else None
-    if last is not None and last.name == "linalg.generic" and len(last.operands) == 1:
-        last.erase()
+    return last if last is not None and last.name == "linalg.generic" and len(last.operands) == 1 else None
 
 
 def _may_run_parallel(operation: ir.Operation) -> bool:

@@ -56,3 +56,17 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   %1 = "om.sum"(%0) {axis = array<i64: 1>, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// What a product alone reads is computed in the order in which its inputs lie.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[EXP:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<2x8x4xf32>) outs({{.*}} : tensor<2x8x4xf32>)
+// CHECK: math.exp
+// CHECK: linalg.generic {{.*}} ins(%arg1, %[[EXP]] : tensor<2x6x4xf32>, tensor<2x8x4xf32>)
+func.func @main(%x: tensor<2x8x4xf32>, %y: tensor<2x6x4xf32>) -> tensor<2x6x8xf32> {
+  %0 = "om.transpose"(%x) {axes = array<i64: 0, 2, 1>} : (tensor<2x8x4xf32>) -> tensor<2x4x8xf32>
+  %1 = "om.exp"(%0) : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %2 = "om.matmul"(%y, %1) : (tensor<2x6x4xf32>, tensor<2x4x8xf32>) -> tensor<2x6x8xf32>
+  return %2 : tensor<2x6x8xf32>
+}

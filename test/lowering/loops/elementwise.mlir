@@ -78,3 +78,16 @@ func.func @main(%x: tensor<512x32xf32>, %y: tensor<32xf32>) -> tensor<512x32xf32
   %0 = "om.multiply"(%x, %y) : (tensor<512x32xf32>, tensor<32xf32>) -> tensor<512x32xf32>
   return %0 : tensor<512x32xf32>
 }
+
+// -----
+
+// The kernel of a product writes without reading: nothing fills its output.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: scf.
+// CHECK: call @om_kernel_0
+// CHECK-NOT: scf.
+// CHECK: return
+func.func @main(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = "om.matmul"(%x, %y) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}

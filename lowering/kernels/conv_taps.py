@@ -98,7 +98,10 @@ class Taps:
 
 def up_to(end, column, mask, lanes: int):
     """The column and the mask to store with: none of the lanes, at the last column, for one that is not before the end."""
-    there = b.mask_all(b.less(column, end), lanes)
+    before = b.less(column, end)
+    if before is True:
+        return column, mask
+    there = b.mask_all(before, lanes)
     return b.minimum(column, b.sub(end, 1)), there if mask is None else b.both(there, mask)
 
 

@@ -5,8 +5,8 @@
     %3 = linalg.generic ins(%1, %bias) outs(%e)
 
 The two then stand side by side on one buffer, and the loop emission applies the epilogue to the kernel's tiles before they are stored.
-Behind a kernel of bytes the op may also give elements of another type, in a tensor of its own (`ins(%1, %bias) outs(%e)` as it was): where the
-kernel computes it, %1 is never stored.
+Behind a kernel of bytes the op may also give elements of another type, in a tensor of its own (`ins(%1, %bias) outs(%e)` as it was), and so may
+floats behind other products and convolutions: where the kernel computes it, %1 is never stored.
 """
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from .fuse import Generic
 
 CHANGES_TYPE = ("byte_matmul", "byte_conv2d")
 """Kernels whose epilogue may give another element type."""
+CHANGES_FLOAT = ("matmul", "conv")
+"""Kernels whose epilogue may give floats of another type."""
 
 
 def attach_epilogues(module: ir.Module) -> None:
@@ -76,7 +78,7 @@ def _attach(op: Generic) -> None:
     if op.inputs[number].type == op.inits[0].type:
         _sink(producer, op.operation)
         _update_in_place(op, number)
-    elif _kernel_name(producer) in CHANGES_TYPE:
+    elif _may_change_type(_kernel_name(producer), op.inits[0].type.element_type):
         _sink(producer, op.operation)
         op.operation.attributes["om.epilogue"] = ir.UnitAttr.get()
 
@@ -90,6 +92,10 @@ def _kernels(op: Generic) -> list[ir.Operation | None]:
         fusable = mine and "reduction" in str(owner.attributes["iterator_types"]) and len(list(value.uses)) == 1
         result.append(owner if fusable else None)
     return result
+
+
+def _may_change_type(kernel: str, element: ir.Type) -> bool:
+    return kernel in CHANGES_TYPE or kernel in CHANGES_FLOAT and isinstance(element, (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type))
 
 
 def _kernel_name(kernel: ir.Operation) -> str:

@@ -1,8 +1,6 @@
 """Structured ops that multiply bytes."""
 from __future__ import annotations
 
-from typing import Callable
-
 from mlir import ir
 
 from ..kernels import ConvShape, MatmulShape
@@ -10,7 +8,7 @@ from ..kernels import build as b
 from ..kernels.byte_conv import emit_byte_conv
 from ..kernels.byte_matmul import emit_byte_matmul
 from .emit import kernel, static_sizes
-from .kernels import captured_memref, epilogue_function, has_long_epilogue, has_unit_stride, permuted, vectorize
+from .kernels import captured_memref, destination, epilogue_function, has_long_epilogue, has_unit_stride, permuted
 from .structured import dimension, is_contiguous, merge_loops, Structured
 
 
@@ -22,12 +20,12 @@ def byte_matmul(op: Structured) -> bool:
     axes = [dimension(e) for e in op.maps[0]]
     if not rows or sorted(axes) != [*rows, k] or [dimension(e) for e in op.maps[-1]] != [*rows, n]:
         return False
-    a, words, c = permuted(op.operands[0], [axes.index(loop) for loop in (*rows, k)]), op.operands[2], _destination(op)
+    a, words, c = permuted(op.operands[0], [axes.index(loop) for loop in (*rows, k)]), op.operands[2], destination(op)
     if not has_unit_stride(a) or not has_unit_stride(c):
         return False
     sizes = static_sizes(op)
     shape = MatmulShape(sizes[n - 1], sizes[n], sizes[k], len(rows) - 1)
-    epilogue = _epilogue(op, {loop: loop for loop in range(op.loops - 1)})
+    epilogue = epilogue_function(op.epilogue, {loop: loop for loop in range(op.loops - 1)})
     emit_byte_matmul(a, words, c, shape, epilogue, rolled=has_long_epilogue(op))
     return True
 
@@ -35,7 +33,7 @@ def byte_matmul(op: Structured) -> bool:
 @kernel("byte_conv2d", any_epilogue=True)
 def byte_conv2d(op: Structured) -> bool:
     """A convolution whose body reads x; operands are the extents of the window and the filters' words."""
-    x, y = captured_memref(op), _destination(op)
+    x, y = captured_memref(op), destination(op)
     if x is None or not is_contiguous(x) or not is_contiguous(y):
         return False
     ints = lambda name: tuple(ir.DenseI64ArrayAttr(op.kernel[name]))
@@ -43,22 +41,6 @@ def byte_conv2d(op: Structured) -> bool:
     known = lambda size: size if b.known(size) else None
     shape = ConvShape(channels, b.dim(y, 3), known(height), known(width), ints("kernel"), ints("strides"), ints("pads"), ints("dilations"),
                       ir.IntegerAttr(op.kernel["groups"]).value, "nhwc", "nhwc")
-    emit_byte_conv(x, op.operands[1], y, shape, _epilogue(op, {loop: axis for axis, loop in enumerate(dimension(e) for e in op.maps[-1])}), rolled=has_long_epilogue(op))
+    emit_byte_conv(x, op.operands[1], y, shape, epilogue_function(op.epilogue), rolled=has_long_epilogue(op))
     return True
 
-
-def _destination(op: Structured) -> ir.Value:
-    """What the kernel writes: the output, or that of an epilogue which takes it."""
-    return op.operands[-1] if op.epilogue is None or op.epilogue.taken is None else op.epilogue.operands[-1]
-
-
-def _epilogue(op: Structured, axes: dict[int, int]) -> Callable | None:
-    """The epilogue as a function of a vector and its place; one that takes the sums has them among the inputs of its body."""
-    behind = op.epilogue
-    if behind is None or behind.taken is None:
-        return epilogue_function(behind, axes)
-
-    def apply(vec: ir.Value, place) -> ir.Value:
-        inputs = [place.operand(buffer, [axes.get(dimension(e)) for e in results]) for buffer, results in zip(behind.operands[:-1], behind.maps[:-1])]
-        return vectorize(behind.body, [*inputs[:behind.taken], vec, *inputs[behind.taken:], vec], place.lanes)
-    return apply

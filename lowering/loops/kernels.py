@@ -23,7 +23,8 @@ def matmul(op: Structured) -> bool:
     batch, a_shared, a_transposed, layout = place
     orders = _orders(op, batch, a_transposed, layout)
     packed = [v for v, results in zip(op.operands[2:op.inputs], op.maps[2:op.inputs]) if all(dimension(e) is None for e in results)]
-    lies = [(op.operands[i], order) for i, order in orders.items()]
+    operands = [*op.operands[:-1], destination(op)]
+    lies = [(operands[i], order) for i, order in orders.items()]
     if not all(is_contiguous(v) or has_unit_stride(v) for v, _ in lies) or not all(_ends_alike(order) for i, (_, order) in zip(orders, lies) if i):
         return False
     a, bm, c = (permuted(value, order) for value, order in lies)
@@ -114,14 +115,22 @@ def captured_memref(op: Structured) -> ir.Value | None:
     return None
 
 
+def destination(op: Structured) -> ir.Value:
+    """What the kernel writes: the output, or that of an epilogue which takes it."""
+    return op.operands[-1] if op.epilogue is None or op.epilogue.taken is None else op.epilogue.operands[-1]
+
+
 def epilogue_function(op: Structured | None, axes: dict[int, int] | None = None) -> Callable | None:
-    """The epilogue as a function of a vector of results and its place, for the kernels. `axes`: the kernel's output axis of a loop."""
+    """The epilogue as a function of a vector of results and its place, for the kernels; one that takes the sums has them among the inputs
+    of its body. `axes`: the kernel's output axis of a loop."""
     if op is None:
         return None
     axes = axes or {loop: axis for axis, loop in enumerate(dimension(e) for e in op.maps[-1])}
 
     def apply(vec: ir.Value, place: Place) -> ir.Value:
         inputs = [place.operand(buffer, [axes.get(dimension(e)) for e in results]) for buffer, results in zip(op.operands[:-1], op.maps[:-1])]
+        if op.taken is not None:
+            inputs.insert(op.taken, vec)
         return vectorize(op.body, [*inputs, vec], place.lanes)
     return apply
 
@@ -150,7 +159,7 @@ def vectorize(body: ir.Block, arguments: list[ir.Value], lanes: int) -> ir.Value
 @kernel("conv", any_epilogue=True)
 def conv(op: Structured) -> bool:
     """A convolution whose body reads x; operands are the extents of the window, the filter and perhaps a scratch buffer."""
-    x, y = captured_memref(op), op.operands[-1]
+    x, y = captured_memref(op), destination(op)
     if x is None or not is_contiguous(y):
         return False
     shape = conv_shape(op, ir.MemRefType(x.type))

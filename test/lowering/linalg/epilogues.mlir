@@ -34,3 +34,17 @@ func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x4xf32>, t
   %1 = "om.relu"(%0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+// A product of f16 is summed in f32; where its epilogue rounds, the sums are read and not overwritten.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[P:.*]] = linalg.generic {{.*}}"reduction"{{.*}} outs(%{{.*}} : tensor<4x4xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[P]] : tensor<4x4xf32>) outs(%{{.*}} : tensor<4x4xf16>) attrs = {om.epilogue}
+// CHECK: arith.truncf
+// CHECK: arith.maximumf
+func.func @main(%x: tensor<4x4xf16>, %y: tensor<4x4xf16>) -> tensor<4x4xf16> {
+  %0 = "om.matmul"(%x, %y) : (tensor<4x4xf16>, tensor<4x4xf16>) -> tensor<4x4xf16>
+  %1 = "om.relu"(%0) : (tensor<4x4xf16>) -> tensor<4x4xf16>
+  return %1 : tensor<4x4xf16>
+}

@@ -400,6 +400,8 @@ def mask_all(condition, lanes: int):
 
     From the bits of an integer: a comparison would be repeated by LLVM inside of a loop that uses it.
     """
+    if isinstance(condition, bool):
+        return constant_mask([condition] * lanes)
     bits = ir.IntegerType.get_signless(lanes)
     chosen = arith.select(condition, arith.constant(bits, -1), arith.constant(bits, 0))
     return vector.bitcast(vector_type(lanes, ir.IntegerType.get_signless(1)), vector.broadcast(ir.VectorType.get([1], bits), chosen))

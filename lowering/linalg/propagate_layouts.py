@@ -182,7 +182,7 @@ def _only_last_axis(operation: ir.Operation) -> bool:
 def _read_sources(op: Generic) -> list[Transposition]:
     """Single elements that the body reads from a transposition are read from its source; gives these transpositions."""
     read = []
-    for inner in [o.operation for o in op.body.operations]:
+    for inner in _operations(op.body):
         if inner.name != "tensor.extract" or (found := transposition(inner.operands[0])) is None:
             continue
         indices = list(inner.operands)[1:]
@@ -192,6 +192,14 @@ def _read_sources(op: Generic) -> list[Transposition]:
         inner.erase()
         read.append(found)
     return read
+
+
+def _operations(block: ir.Block) -> list[ir.Operation]:
+    """The operations of a block and of the regions in it: an element may be read where a size is not zero."""
+    found = []
+    for inner in [op.operation for op in block.operations]:
+        found += [inner, *(nested for region in inner.regions for block in region.blocks for nested in _operations(block))]
+    return found
 
 
 def _compose(op: Generic) -> None:

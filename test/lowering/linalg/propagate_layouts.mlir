@@ -90,3 +90,46 @@ func.func @main(%x: tensor<2x5x6x3xf32>) -> tensor<2x3x5x6xf32> {
   } -> tensor<2x3x5x6xf32>
   return %1 : tensor<2x3x5x6xf32>
 }
+
+// -----
+
+// An element that is read where a size is not zero is read from the source, and the loops take its order.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[Y:.*]] = linalg.generic
+// CHECK: scf.if
+// CHECK: tensor.extract %arg0[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] : tensor<2x?x6x3xf32>
+// CHECK: -> tensor<2x?x6x3xf32>
+// CHECK-NOT: linalg.generic
+// CHECK: return %[[Y]] : tensor<2x?x6x3xf32>
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#last = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>
+#first = affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>
+func.func @main(%x: tensor<2x?x6x3xf32>, %h: index, %filled: i1, %zero: f32) -> tensor<2x?x6x3xf32> {
+  %e = tensor.empty(%h) : tensor<2x3x?x6xf32>
+  %0 = linalg.generic {indexing_maps = [#last, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<2x?x6x3xf32>) outs(%e : tensor<2x3x?x6xf32>) attrs = {om.layout} {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<2x3x?x6xf32>
+  %1 = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} outs(%e : tensor<2x3x?x6xf32>) {
+  ^bb0(%out: f32):
+    %n = linalg.index 0 : index
+    %c = linalg.index 1 : index
+    %i = linalg.index 2 : index
+    %j = linalg.index 3 : index
+    %v = scf.if %filled -> (f32) {
+      %s = tensor.extract %0[%n, %c, %i, %j] : tensor<2x3x?x6xf32>
+      scf.yield %s : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    linalg.yield %v : f32
+  } -> tensor<2x3x?x6xf32>
+  %f = tensor.empty(%h) : tensor<2x?x6x3xf32>
+  %2 = linalg.generic {indexing_maps = [#first, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%1 : tensor<2x3x?x6xf32>) outs(%f : tensor<2x?x6x3xf32>) attrs = {om.layout} {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<2x?x6x3xf32>
+  return %2 : tensor<2x?x6x3xf32>
+}

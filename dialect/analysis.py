@@ -77,6 +77,8 @@ class ShapeAnalysis:
         elif name == "om.dim":
             axis = ir.IntegerAttr(operation.attributes["axis"]).value
             self.sizes[operation.results[0]] = self.tensor(operation.operands[0]).shape[axis]
+        elif name == "tensor.cast":
+            self.tensors[operation.results[0]] = refine(self.tensor(operation.operands[0]), operation.results[0].type)
         elif name == "scf.if":
             self._if(operation)
         elif name in ("scf.for", "scf.while"):

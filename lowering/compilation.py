@@ -73,6 +73,8 @@ def lower(program: Program, until: str = "llvm", observe: Callable[[str, ir.Modu
     names = [s.name for s in STAGES]
     if until not in names:
         raise ValueError(f"no stage '{until}'; the stages are {', '.join(names)}")
+    from .linalg.convert import declare_results
+
     known_passes()
     check_positions()
     original = getattr(program, "program", program).module
@@ -89,6 +91,8 @@ def lower(program: Program, until: str = "llvm", observe: Callable[[str, ir.Modu
                 observe_pass(step.name, module)
         if observe:
             observe(stage.name, module)
+        if stage.name == "om":
+            declare_results(module)
     return module
 
 

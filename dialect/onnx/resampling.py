@@ -13,14 +13,13 @@ from .written_op import WrittenOp
 def write_resize(graph: Graph, op: WrittenOp):
     if op.coordinate_mode == "half_pixel_symmetric" and graph.opset < 19:
         raise Unwritable(f"half_pixel_symmetric needs opset 19, found {graph.opset}")
-    # with antialias the dialect's taps are those inside x
     crop = op.coordinate_mode == "tf_crop_and_resize"
     roi = np.array(op.roi, np.float32) if crop else None
     scales = None if op.scales is None or _by_sizes(op) else np.array(op.scales, np.float32)
     return graph.Resize(
         op.x, roi, scales, graph.vector(op.sizes) if scales is None else None, mode=op.mode, coordinate_transformation_mode=op.coordinate_mode,
         nearest_mode=op.nearest_mode if op.mode == "nearest" else None, cubic_coeff_a=op.cubic_coeff_a if op.mode == "cubic" else None,
-        exclude_outside=(op.exclude_outside or op.antialias) or None, antialias=op.antialias or None, extrapolation_value=op.extrapolation_value if crop else None)
+        exclude_outside=op.exclude_outside or None, antialias=op.antialias or None, extrapolation_value=op.extrapolation_value if crop else None)
 
 
 def _by_sizes(op: WrittenOp) -> bool:

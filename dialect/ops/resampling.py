@@ -20,8 +20,8 @@ class Resize(Op):
     x (s: the factor): half_pixel (i + 0.5) / s - 0.5; pytorch_half_pixel the same, 0 where the result has one element;
     half_pixel_symmetric the same about the centre of x; asymmetric i / s; align_corners i * (in - 1) / (out - 1); tf_crop_and_resize
     within `roi` (all starts, then all ends), outside of x `extrapolation_value`.
-    mode: nearest (rounding by nearest_mode), linear, cubic (Keys' kernel with cubic_coeff_a; exclude_outside renormalizes over taps
-    inside x). antialias widens the linear and cubic kernels when shrinking, over taps inside x. Beyond the edge the edge element counts.
+    mode: nearest (rounding by nearest_mode), linear, cubic (Keys' kernel with cubic_coeff_a). antialias widens the linear and cubic
+    kernels when shrinking. Beyond the edge the edge element counts; exclude_outside renormalizes over the taps inside x (cubic, antialias).
     Result: `sizes`, the dtype of x; integers are interpolated in f32 and truncated. Source: ONNX Resize; torch's interpolate.
     """
 
@@ -80,7 +80,8 @@ def _resize_axis(x, axis, new, scale, by_sizes, mode, antialias, coordinate_mode
     if mode == "nearest":
         y = np.take(x, np.clip(_round(places, nearest_mode), 0, old - 1).astype(np.int64), axis=axis)
     elif antialias:
-        y = np.moveaxis(np.tensordot(x, _dense_weights(places, old, scale, mode, cubic_coeff_a).astype(x.dtype), ([axis], [1])), -1, axis)
+        weights = _dense_weights(places, old, scale, mode, cubic_coeff_a, exclude_outside).astype(x.dtype)
+        y = np.moveaxis(np.tensordot(x, weights, ([axis], [1])), -1, axis)
     else:
         y = 0
         for index, weight in _taps(places, old, mode, cubic_coeff_a, exclude_outside):
@@ -138,11 +139,21 @@ def _taps(places, old, mode, a, exclude_outside):
     return taps
 
 
-def _dense_weights(places, old, scale, mode, a):
+def _dense_weights(places, old, scale, mode, a, exclude_outside):
     """Weights (result, x) of a kernel widened by 1 / scale when shrinking; each row sums to 1."""
-    distance = (np.arange(old, dtype=np.float32) - places[:, None]) * min(np.float32(scale), np.float32(1))
-    weights = np.maximum(1 - np.abs(distance), 0) if mode == "linear" else _cubic(distance, np.float32(a))
+    factor = min(np.float32(scale), np.float32(1))
+    beyond = 0 if exclude_outside else reach(mode, float(factor))
+    distance = (np.arange(-beyond, old + beyond, dtype=np.float32) - places[:, None]) * factor
+    taps = np.maximum(1 - np.abs(distance), 0) if mode == "linear" else _cubic(distance, np.float32(a))
+    weights = taps[:, beyond:beyond + old].copy()
+    weights[:, 0] += taps[:, :beyond].sum(1)
+    weights[:, -1] += taps[:, beyond + old:].sum(1)
     return weights / weights.sum(1, keepdims=True)
+
+
+def reach(mode: str, factor: float) -> int:
+    """How far beyond the edge a kernel reaches that is widened by 1 / factor."""
+    return int(np.ceil((1 if mode == "linear" else 2) / factor)) + 1
 
 
 class GridSample(Op):

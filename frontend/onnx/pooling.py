@@ -29,12 +29,24 @@ def _lowest(dtype) -> Tensor:
 @reads("MaxPool")
 def read_max_pool(node, ops):
     x, window = node.tensor(0), _window(node)
-    if not window.is_fixed:
+    low, high, fixed = window.low, window.high, window.is_fixed
+    if not fixed:
         x = padded(x, window, _lowest(x.dtype))
     if not node.wants(1):
         return ops.max_pool(x, **_options(node, window))
     y, places = ops.max_pool_with_indices(x, **_options(node, window))
-    return y, _flat_places(node, places)
+    return y, _flat_places(node, places if fixed else _within(places, node.shape(0)[2:], low, high))
+
+
+def _within(places: Tensor, spatial, low, high) -> Tensor:
+    """Places of a padded plane as those of the plane; padding, which is chosen where all else is lowest, too, as the nearest element."""
+    result, factor = 0, 1
+    for size, before, after in list(zip(spatial, low, high))[::-1]:
+        wide = _tensor(size + before + after)
+        place = om.minimum(om.maximum(om.remainder(places, wide) - _tensor(before), 0), _tensor(size - 1))
+        result = result + place * _tensor(factor)
+        places, factor = om.floor_divide(places, wide), symbolic.mul(factor, size)
+    return result
 
 
 def _flat_places(node, places: Tensor) -> Tensor:

@@ -487,8 +487,8 @@ def resize(x: Tensor | ArrayLike, sizes: tuple[int, ...], scales: tuple[float, .
     x (s: the factor): half_pixel (i + 0.5) / s - 0.5; pytorch_half_pixel the same, 0 where the result has one element;
     half_pixel_symmetric the same about the centre of x; asymmetric i / s; align_corners i * (in - 1) / (out - 1); tf_crop_and_resize
     within `roi` (all starts, then all ends), outside of x `extrapolation_value`.
-    mode: nearest (rounding by nearest_mode), linear, cubic (Keys' kernel with cubic_coeff_a; exclude_outside renormalizes over taps
-    inside x). antialias widens the linear and cubic kernels when shrinking, over taps inside x. Beyond the edge the edge element counts.
+    mode: nearest (rounding by nearest_mode), linear, cubic (Keys' kernel with cubic_coeff_a). antialias widens the linear and cubic
+    kernels when shrinking. Beyond the edge the edge element counts; exclude_outside renormalizes over the taps inside x (cubic, antialias).
     Result: `sizes`, the dtype of x; integers are interpolated in f32 and truncated. Source: ONNX Resize; torch's interpolate."""
 
 def right_shift(x: Tensor | ArrayLike, y: Tensor | ArrayLike) -> Tensor:

@@ -66,7 +66,8 @@ def _resize(x: Tensor, sizes, scales, mode: str, align_corners: bool, antialias:
     rounding = "floor" if mode == "nearest" else "round_prefer_ceil"
     full = tuple(size_of(s) for s in x.shape[:2]) + tuple(sizes)
     return declared.resize(x, sizes=full, scales=None if scales is None else (1.0, 1.0, *scales), mode=MODES[mode], coordinate_mode=coordinates,
-                           nearest_mode=rounding, cubic_coeff_a=-0.5 if antialias and MODES[mode] == "cubic" else -0.75, antialias=antialias)
+                           nearest_mode=rounding, cubic_coeff_a=-0.5 if antialias and MODES[mode] == "cubic" else -0.75,
+                           antialias=antialias, exclude_outside=antialias)
 
 
 def upsample(x: Tensor, size=None, scale_factor=None, mode: str = "nearest", align_corners: bool | None = None) -> Tensor:

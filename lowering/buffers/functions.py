@@ -8,6 +8,8 @@ from mlir import ir
 ROLE = "om.role"
 ROLES = ("input", "parameter", "status", "output", "context")
 DATA_DEPENDENT = "om.data_dependent"
+FITTED = "om.fitted"
+"""Marks a result that may be larger or smaller than its buffer in a run whose guards fail."""
 
 
 def entry_functions(module: ir.Module) -> Iterator[ir.Operation]:

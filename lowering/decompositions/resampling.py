@@ -4,7 +4,7 @@ from __future__ import annotations
 import itertools
 
 from ...dialect import dtypes
-from ...dialect.ops.resampling import changes, GridSample, Resize
+from ...dialect.ops.resampling import changes, GridSample, reach, Resize
 from .registry import decomposes
 
 
@@ -31,6 +31,7 @@ class _AxisResize:
         self.old = x.shape[axis]
         self.number = lambda size: ops.cast(x.builder.from_size(size), dtype=dtypes.float32)
         self.by_sizes = scale is None
+        self.factor = scale if scale is not None else new / self.old if isinstance(new, int) and isinstance(self.old, int) else None
         self.scale = self.number(new) / self.number(self.old) if self.by_sizes else x.builder.scalar(scale, dtypes.float32)
         self.coordinate_mode, self.roi = coordinate_mode, roi
         self.nearest_mode, self.a, self.exclude_outside, self.outside_value = nearest_mode, cubic_coeff_a, exclude_outside, extrapolation_value
@@ -121,13 +122,29 @@ class _AxisResize:
     def antialiased(self, places):
         """A dense product with weights (result, x) of a kernel widened when shrinking."""
         ops = self.ops
-        source = ops.iota(size=(self.old,), dtype=dtypes.float32)
-        distance = (source - ops.reshape(places, shape=(self.new, 1))) * ops.minimum(self.scale, 1.0)
-        weights = ops.maximum(1.0 - ops.abs(distance), 0.0) if self.mode == "linear" else cubic(ops, distance, self.a)
+        weights = self.widened(places, 0.0, self.old)
+        if not self.exclude_outside:
+            beyond, source, zero = self.beyond(), ops.iota(size=(self.old,), dtype=dtypes.float32), self.x.builder.scalar(0, dtypes.float32)
+            firsts = self.number(beyond) * -1.0, self.number(self.old)
+            low, high = (ops.sum(self.widened(places, first, beyond), axis=(1,), keepdims=True) for first in firsts)
+            weights = weights + ops.where(ops.equal(source, 0.0), low, zero) + ops.where(ops.equal(source, self.last()), high, zero)
         weights = ops.cast(weights / ops.sum(weights, axis=(1,), keepdims=True), dtype=self.x.dtype)
         order = [i for i in range(self.x.rank) if i != self.axis] + [self.axis]
         product = ops.matmul(ops.transpose(self.x, axes=tuple(order)), ops.transpose(weights))
         return ops.transpose(product, axes=tuple(order.index(i) for i in range(self.x.rank)))
+
+    def widened(self, places, first, count):
+        """Weights (result, count) of the places of x from `first` on."""
+        ops = self.ops
+        source = ops.iota(size=(count,), dtype=dtypes.float32) + first
+        distance = (source - ops.reshape(places, shape=(self.new, 1))) * ops.minimum(self.scale, 1.0)
+        return ops.maximum(1.0 - ops.abs(distance), 0.0) if self.mode == "linear" else cubic(ops, distance, self.a)
+
+    def beyond(self):
+        """How many places beyond the edge may count; with symbolic sizes those of shrinking to one element."""
+        if self.factor is not None:
+            return reach(self.mode, min(self.factor, 1.0))
+        return self.old * reach(self.mode, 1.0)
 
 
 def cubic(ops, distance, a: float):

@@ -1,7 +1,7 @@
 """`om-to-linalg`: rebuild the entry function with linalg on tensors.
 
 Arguments of the new @main: the inputs, one per distinct parameter, then the status cell. The messages of checks go into the module
-attribute `om.messages`, the names of the parameters into each argument's `om.name`.
+attribute `om.messages`, the names of the parameters into each argument's `om.name`. Results have the types that `declare_results` noted.
 """
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ...dialect.program import entry_function
 from ...dialect.shapes import TensorType
 from ...dialect.symbolic import symbols_of
 from ...errors import UnsupportedOpError
+from ..buffers.functions import DATA_DEPENDENT, FITTED, with_attribute
 from . import LOWERINGS
 from .control_flow import CONTROL_FLOW
 from .builder import LinalgBuilder
@@ -34,6 +35,39 @@ def to_linalg(module: ir.Module) -> None:
         old.attributes["sym_name"] = ir.StringAttr.get("main_om")
         Converter(module, old, analysis).run()
         old.erase()
+
+
+def declare_results(module: ir.Module) -> None:
+    """Note on @main the sizes of its results and which are data-dependent, before passes that learn more of the shapes: callers pass, and
+    ask for, sizes by the program as it is now."""
+    function = entry_function(module)
+    block = function.regions[0].blocks[0]
+    returned = list(block.operations[len(block.operations) - 1].operands)
+    if all(ir.RankedTensorType(v.type).has_static_shape for v in returned):
+        return
+    with module.context:
+        analysis = ShapeAnalysis(function)
+        given = function.attributes["res_attrs"] if "res_attrs" in function.attributes else [ir.DictAttr.get({})] * len(returned)
+        function.attributes["res_attrs"] = ir.ArrayAttr.get(
+            [with_attribute(attributes, DECLARED, _declared(analysis, value, block)) for attributes, value in zip(given, returned)])
+
+
+DECLARED = "om.declared"
+
+
+def _declared(analysis: ShapeAnalysis, value: ir.Value, block: ir.Block) -> ir.Attribute:
+    """Sizes as integers and, where they are symbolic, as text; an attribute without entries for a data-dependent result."""
+    type = analysis.tensor(value)
+    if is_data_dependent(analysis, type, block):
+        return ir.ArrayAttr.get([])
+    i64 = ir.IntegerType.get_signless(64)
+    return ir.ArrayAttr.get([ir.IntegerAttr.get(i64, s) if isinstance(s, int) else ir.StringAttr.get(str(s)) for s in type.shape])
+
+
+def is_data_dependent(analysis: ShapeAnalysis, type: TensorType, block: ir.Block) -> bool:
+    """Whether a result has an axis which no input has: only compiled code can tell its size."""
+    known = {s.name for a in block.arguments for size in analysis.tensor(a).shape for s in symbols_of(size)}
+    return any(s.name not in known for size in type.shape for s in symbols_of(size))
 
 
 def refuse_unknown(function: ir.Operation) -> None:
@@ -80,20 +114,19 @@ class Converter:
         for value in self.tensors.values():
             self.build.learn_axes(value.value, value.type)
         with ir.InsertionPoint(self.entry):
-            results = self.block(block)
-            func.ReturnOp([t.value for t in results])
+            results = [Returned(self, *pair, block) for pair in zip(self.block(block), self._result_attributes(block))]
+            func.ReturnOp([r.value for r in results])
         operation = function.operation
-        operation.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([a.type for a in self.entry.arguments], [t.value.type for t in results]))
+        types = ir.FunctionType.get([a.type for a in self.entry.arguments], [r.value.type for r in results])
+        operation.attributes["function_type"] = ir.TypeAttr.get(types)
         operation.attributes["arg_attrs"] = ir.ArrayAttr.get(roles)
-        operation.attributes["res_attrs"] = ir.ArrayAttr.get([self._result_attributes(t.type, block) for t in results])
+        operation.attributes["res_attrs"] = ir.ArrayAttr.get([r.attributes for r in results])
         messages = [ir.ArrayAttr.get([ir.StringAttr.get(kind), ir.StringAttr.get(text)]) for kind, text in self.build.messages]
         self.module.operation.attributes["om.messages"] = ir.ArrayAttr.get(messages)
 
-    def _result_attributes(self, type: TensorType, block: ir.Block) -> ir.Attribute:
-        """Marks a result that has an axis which no input has: only compiled code can tell its size."""
-        known = {s.name for a in block.arguments for size in self.analysis.tensor(a).shape for s in symbols_of(size)}
-        unknown = any(s.name not in known for size in type.shape for s in symbols_of(size))
-        return ir.DictAttr.get({"om.data_dependent": ir.UnitAttr.get()} if unknown else {})
+    def _result_attributes(self, block: ir.Block) -> list:
+        count = len(block.operations[len(block.operations) - 1].operands)
+        return list(self.old.attributes["res_attrs"]) if "res_attrs" in self.old.attributes else [ir.DictAttr.get({})] * count
 
     def _role(self, role: str, name: str | None) -> ir.Attribute:
         attributes = {"om.role": ir.StringAttr.get(role)}
@@ -218,3 +251,28 @@ class Converter:
         if value.type == i64:
             return value
         return (arith.ExtSIOp if scalar.dtype.kind == "i" else arith.ExtUIOp)(i64, value).result
+
+
+class Returned:
+    """A result of the function: its value, with the sizes that are declared for it, and its attributes.
+
+    Where the function's ops tell another size than the declared one, a guard that they are equal is among them; the result is then fitted
+    into the buffer that the caller hands in, which has the declared sizes.
+    """
+
+    def __init__(self, converter: Converter, result: TensorValue, attributes: ir.Attribute, block: ir.Block):
+        attributes = ir.DictAttr(attributes)
+        self.value, self.attributes = result.value, ir.DictAttr.get({})
+        declared = list(ir.ArrayAttr(attributes[DECLARED])) if DECLARED in attributes else None
+        if is_data_dependent(converter.analysis, result.type, block) if declared is None else len(declared) < result.type.rank:
+            self.attributes = ir.DictAttr.get({DATA_DEPENDENT: ir.UnitAttr.get()})
+        elif declared is not None:
+            self._fit([s.value for s in map(ir.Attribute.maybe_downcast, declared)], result)
+
+    def _fit(self, declared: list, result: TensorValue) -> None:
+        if declared == [s if isinstance(s, int) else str(s) for s in result.shape]:
+            return
+        shape = [s if isinstance(s, int) else ir.ShapedType.get_dynamic_size() for s in declared]
+        type = ir.RankedTensorType.get(shape, ir.RankedTensorType(result.value.type).element_type)
+        self.value = result.value if result.value.type == type else tensor.CastOp(type, result.value).result
+        self.attributes = ir.DictAttr.get({FITTED: ir.UnitAttr.get()})

@@ -121,3 +121,5 @@ def test_quantization(agree):
     agree(lambda x, s, z: [om.quantize_linear(x, s, z, axis=1), om.dequantize_linear(om.quantize_linear(x, s, z), s, z)], (x, scale, zero))
     agree(lambda x, s: [om.quantize_linear(x, s), om.quantize_linear(x, s, dtype=np.int16)], (x, np.float32(0.3)))
     agree(lambda x, s: om.dequantize_linear(x, s, axis=1, block_size=2), (RNG.integers(-9, 9, (3, 4)).astype(np.int8), abs(normal(3, 2))))
+    agree(lambda x, w, s: [om.dequantized_linear(x, w, s, block_size=2), om.dequantized_linear(x, w, s, np.full((3, 2), 8, np.uint8), block_size=2, bits=4)],
+          (normal(5, 4), RNG.integers(0, 256, (3, 4)).astype(np.uint8), abs(normal(3, 2))), rtol=1e-5, atol=1e-4)

@@ -24,7 +24,6 @@ PATTERNS = {
     r"test_dft_inverse(_opset19)?$": "fault of the suite: expects the rounding noise of its own transform (2e-7 where the result is 0, tolerance 1e-7)",
     r"test_resize_downsample_scales_(cubic|linear)_align_corners$":
         "the reference divides by scale * size - 1 before rounding; the standard's formula and onnxruntime use the rounded size",
-    r"test_resize_downsample_(sizes|scales)_(cubic|linear)_antialias$": "the reference repeats edge elements under the widened kernel; torch and onnxruntime leave them out",
     r"test_attention_4d_causal_fp16_expanded$": HALF,
 }
 

@@ -355,3 +355,20 @@ def test_equal_columns_give_equal_results(shape):
     weight = np.repeat(normal(depth, 1), columns, axis=1)
     y = om.from_onnx(model([node("MatMul", "x w", "y")], [value("x", [rows, depth])], [value("y", None)], {"w": weight}))(normal(rows, depth))
     np.testing.assert_array_equal(y, np.repeat(y[:, :1], columns, axis=1))
+
+
+def test_results_have_the_sizes_that_their_op_tells():
+    """Decomposed, the normalization takes its channels from the weights: the result is fitted where a run's input has others."""
+    names, shape = "scale bias mean var", ("n", "c")
+    proto = model([node("BatchNormalization", f"x {names}", "y")], [value("x", shape)], [value("y", shape)], {n: abs(normal(3)) for n in names.split()})
+    traced = same_as_peer(proto, {"x": normal(2, 3)}, {"x": normal(0, 3)})
+    with pytest.raises(om.ShapeError, match="mean must have shape"):
+        traced.session()(normal(4, 1))
+
+
+@pytest.mark.parametrize("x", [normal(2, 1, 4, 5), np.full((1, 2, 3, 3), -np.inf, np.float32)], ids=["normal", "lowest"])
+@pytest.mark.parametrize("auto_pad", ["SAME_UPPER", "SAME_LOWER"])
+def test_places_of_a_maximum_with_padding_by_symbolic_sizes(x, auto_pad):
+    pooled = node("MaxPool", "x", "y places", kernel_shape=[3, 3], strides=[3, 2], auto_pad=auto_pad)
+    outputs = [value("y", [None] * 4), value("places", [None] * 4, I64)]
+    same_as_peer(model([pooled], [value("x", ["n", "c", "h", "w"])], outputs), {"x": x})

@@ -37,7 +37,7 @@ class Weights(Mapping[str, np.ndarray]):
         self._data = data
         self._crc = crc
         self._where = where
-        self._tensors, self._start = safetensors.parse_header(data, where)
+        self._tensors, self._start, self._checksums = safetensors.parse_header(data, where)
         self._arrays: dict[str, np.ndarray] = {}
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -63,8 +63,15 @@ class Weights(Mapping[str, np.ndarray]):
         return hashlib.sha256(self._data[: self._start]).hexdigest()
 
     def verify(self) -> None:
-        """Read all weights; raise FormatError when they are not those that were written. The pages that were read are given back."""
-        _check_crc(self._data, self._crc, self._where)
+        """Read all weights; raise FormatError, which names the first damaged one, when they are not those that were written.
+
+        The pages that were read are given back.
+        """
+        if _crc_of(self._data) != self._crc:
+            for name, expected in self._checksums.items():
+                tensor = self._tensors[name]
+                _check_crc(self._data[self._start + tensor.start:self._start + tensor.end], expected, f"{self._where}: weight {quote(name)}")
+            _check_crc(self._data, self._crc, self._where)
         for name in self:
             self[name]
 
@@ -136,13 +143,18 @@ def _checked(data: memoryview, entry: Stored, largest: int, path: str) -> bytes:
 
 
 def _check_crc(content: memoryview, expected: int, where: str) -> None:
+    crc = _crc_of(content)
+    if crc != expected:
+        raise refusal(where, f"checksum {crc:#010x}", f"{expected:#010x}", "the file is damaged")
+
+
+def _crc_of(content: memoryview) -> int:
     crc = 0
     for start in range(0, len(content), _CHUNK_BYTES):
         crc = zlib.crc32(content[start : start + _CHUNK_BYTES], crc)
         if isinstance(content.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             content.obj.madvise(mmap.MADV_DONTNEED)
-    if crc != expected:
-        raise refusal(where, f"checksum {crc:#010x}", f"{expected:#010x}", "the file is damaged")
+    return crc
 
 
 def _text(raw: bytes, where: str) -> str:

@@ -24,6 +24,7 @@ LARGEST_HEADER = 32 << 20
 _LARGEST_RANK = 32
 _LARGEST_ARRAY = 2**63 - 1
 _METADATA = "__metadata__"
+CHECKSUMS = "crc32"  # in the metadata: eight digits for each array, in the order of the names
 
 DTYPES: dict[str, np.dtype] = {
     name: np.dtype(dtype)
@@ -52,29 +53,36 @@ class Tensor:
     end: int
 
 
-def layout(arrays: Mapping[str, tuple[np.dtype, tuple[int, ...]]], where: str) -> tuple[bytes, list[Tensor]]:
-    """The header with its length, and the arrays in the order of their data."""
-    for name, (dtype, _) in arrays.items():
-        _check_array(name, dtype, where)
+def layout(arrays: Mapping[str, tuple[np.dtype, tuple[int, ...]]], checksums: Mapping[str, int], where: str) -> tuple[bytes, list[Tensor]]:
+    """The header with its length and the CRC-32 of each array, and the arrays in the order of their data."""
     tensors, offset = [], 0
     for name, (dtype, shape) in sorted(arrays.items(), key=_data_order):
         size = math.prod(shape) * dtype.itemsize
         tensors.append(Tensor(name, dtype.newbyteorder("<"), tuple(shape), offset, offset + size))
         offset += size
-    return _header(tensors, where), tensors
+    return _header(tensors, checksums, where), tensors
 
 
-def parse_header(data: memoryview, where: str) -> tuple[dict[str, Tensor], int]:
-    """The arrays by name, in the header's order, and where their data starts in `data` (the whole file)."""
+def parse_header(data: memoryview, where: str) -> tuple[dict[str, Tensor], int, dict[str, int]]:
+    """The arrays by name, in the header's order, where their data starts in `data` (the whole file), and their checksums, where it has some."""
     start = _data_start(data, where)
     header = strict_json.parse(bytes(data[8:start]), where)
-    _check_metadata(header.pop(_METADATA, {}), where)
+    metadata = header.pop(_METADATA, {})
+    _check_metadata(metadata, where)
     tensors = {name: _tensor(name, spec, where) for name, spec in header.items()}
     _check_cover(tensors.values(), len(data) - start, where)
-    return tensors, start
+    return tensors, start, _checksums(metadata.get(CHECKSUMS, ""), sorted(tensors))
 
 
-def _check_array(name: object, dtype: np.dtype, where: str) -> None:
+def _checksums(text: str, names: list[str]) -> dict[str, int]:
+    """The CRC-32 of each array from their digits; none where the digits are not those of so many arrays. They help a message alone."""
+    if len(text) != 8 * len(names) or not set(text) <= set("0123456789abcdef"):
+        return {}
+    return {name: int(text[8 * i:8 * i + 8], 16) for i, name in enumerate(names)}
+
+
+def check_array(name: object, dtype: np.dtype, where: str) -> None:
+    """FormatError for a name or a dtype that the format cannot hold."""
     if not is_text(name) or name == _METADATA:
         raise refusal(where, f"a weight named {quote(name)}", f"a name that is text and not {_METADATA!r}")
     if dtype.newbyteorder("<") not in _NAMES:
@@ -86,8 +94,10 @@ def _data_order(item: tuple[str, tuple[np.dtype, tuple[int, ...]]]) -> tuple[boo
     return math.prod(shape) * dtype.itemsize % ALIGNMENT != 0, -dtype.itemsize, name
 
 
-def _header(tensors: Iterable[Tensor], where: str) -> bytes:
-    specs = {
+def _header(tensors: Iterable[Tensor], checksums: Mapping[str, int], where: str) -> bytes:
+    digits = "".join(f"{checksums[name]:08x}" for name in sorted(checksums))
+    specs = {_METADATA: {CHECKSUMS: digits}} if digits else {}
+    specs |= {
         t.name: {"dtype": _NAMES[t.dtype], "shape": list(t.shape), "data_offsets": [t.start, t.end]}
         for t in sorted(tensors, key=lambda tensor: tensor.name)
     }

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
@@ -24,7 +25,7 @@ def write(path: str | os.PathLike, manifest: Mapping, graph: str, weights: Mappi
 
     `manifest` has the keys described in `onemlir.dialect.onemodel.manifest`; those that the writer sets are overwritten,
     so what `read` gave can be written again. `weights` is streamed: it is asked for one array at a time, twice (its
-    shape, then its data), and no more than a few MB of it are copied.
+    shape and checksum, then its data), and no more than a few MB of it are copied.
     Raises FormatError for content that the format cannot hold.
     """
     path = os.fspath(path)
@@ -35,8 +36,12 @@ def write(path: str | os.PathLike, manifest: Mapping, graph: str, weights: Mappi
 
 def _entries(path: str, manifest: Mapping, graph: str, weights: Mapping[str, np.ndarray]) -> list[Entry]:
     where = entry_of(path, WEIGHTS_ENTRY)
-    kinds = {name: _kind(name, array, where) for name, array in weights.items()}
-    header, tensors = safetensors.layout(kinds, where)
+    kinds, checksums = {}, {}
+    for name, array in weights.items():
+        kinds[name] = _kind(name, array, where)
+        safetensors.check_array(name, array.dtype, where)
+        checksums[name] = _checksum(np.asarray(array))
+    header, tensors = safetensors.layout(kinds, checksums, where)
     digest = hashlib.sha256(header).hexdigest()
     size = len(header) + (tensors[-1].end if tensors else 0)
     return [
@@ -50,6 +55,13 @@ def _kind(name: str, array: np.ndarray, where: str) -> tuple[np.dtype, tuple[int
     if not isinstance(array, (np.ndarray, np.generic)):
         raise refusal(where, f"a {type(array).__name__} for weight {quote(name)}", "a numpy array")
     return array.dtype, array.shape
+
+
+def _checksum(array: np.ndarray) -> int:
+    crc = 0
+    for chunk in _array_chunks(array, array.dtype.newbyteorder("<")):
+        crc = zlib.crc32(chunk, crc)
+    return crc
 
 
 def _graph_bytes(graph: str, where: str) -> bytes:

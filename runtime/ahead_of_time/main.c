@@ -30,6 +30,11 @@ static void stop(const char *what, const char *name) {
   exit(1);
 }
 
+static void refuse(const char *input, const char *what) {
+  fprintf(stderr, "%s: input '%s' %s\n", program, input, what);
+  exit(1);
+}
+
 typedef struct { unsigned char *data; size_t size; } Bytes;
 
 static Bytes read_file(const char *path) {
@@ -90,9 +95,9 @@ static void describe(DLDataType type, char *text) {
 /* The tensor in the bytes of a .npy file; its data stays in them unless it must be aligned. */
 static void parse_npy(Bytes file, int32_t input, DLTensor *tensor) {
   const char *name = CALL(_input_name)(input);
-  if (file.size < 10 || memcmp(file.data, "\x93NUMPY", 6)) stop("is no .npy data", name);
+  if (file.size < 10 || memcmp(file.data, "\x93NUMPY", 6)) refuse(name, "is no .npy data");
   size_t start = file.data[6] == 1 ? 10 : 12, length = little(file.data + 8, file.data[6] == 1 ? 2 : 4);
-  if (file.data[6] > 3 || start + length > file.size) stop("is damaged", name);
+  if (file.data[6] > 3 || start + length > file.size) refuse(name, "is damaged");
   char *text = malloc(length + 1);
   memcpy(text, file.data + start, length);
   text[length] = 0;
@@ -102,25 +107,28 @@ static void parse_npy(Bytes file, int32_t input, DLTensor *tensor) {
   char *descr = strstr(text, "'descr':"), *shape = strstr(text, "'shape':");
   descr = descr ? strchr(descr + 8, '\'') : NULL;
   shape = shape ? strchr(shape, '(') : NULL;
-  if (!descr || !shape) stop("has a header that is not understood", name);
+  if (!descr || !shape) refuse(name, "has a header that is not understood");
   if (strncmp(descr + 2, wanted + 1, strlen(wanted) - 1) || descr[1] == '>') {
     fprintf(stderr, "%s: input '%s' has dtype %.*s, but the model takes %s\n", program, name, (int)strcspn(descr + 1, "'"), descr + 1, wanted);
     exit(1);
   }
-  if (strstr(text, "'fortran_order': True")) stop("is in Fortran order: save it in C order", name);
+  if (strstr(text, "'fortran_order': True")) refuse(name, "is in Fortran order: save it in C order");
   int64_t count = 1;
   tensor->ndim = 0;
   for (char *at = shape + 1; *at && *at != ')';) {
     if (*at < '0' || *at > '9') { ++at; continue; }
-    if (tensor->ndim == MOST_AXES) stop("has too many axes", name);
+    if (tensor->ndim == MOST_AXES) refuse(name, "has too many axes");
     int64_t size = strtoll(at, &at, 10);
     tensor->shape[tensor->ndim++] = size;
-    if (size && count > INT64_MAX / 64 / size) stop("is too large", name);
+    if (size && count > INT64_MAX / 64 / size) refuse(name, "is too large");
     count *= size;
   }
   free(text);
   size_t bytes = (size_t)count * tensor->dtype.bits / 8;
-  if (start + length + bytes > file.size) stop("is truncated", name);
+  if (start + length + bytes > file.size) {
+    fprintf(stderr, "%s: input '%s' is truncated: %zu bytes of data, but its header announces %zu\n", program, name, file.size - start - length, bytes);
+    exit(1);
+  }
   tensor->data = aligned_alloc(64, (bytes + 127) / 64 * 64);
   if (!tensor->data) stop("not enough memory", name);
   memcpy(tensor->data, file.data + start + length, bytes);

@@ -226,7 +226,7 @@ def test_damage_of_weights_is_found_when_asked_for(forge):
     data = bytearray(forge.written())
     data[data.index(b"PK\x01\x02") - 1] ^= 0x40
     _, _, weights = forge.read(bytes(data))
-    with pytest.raises(FormatError, match=r"weights\.safetensors: found checksum 0x"):
+    with pytest.raises(FormatError, match=r"weights\.safetensors: weight 'mask': found checksum 0x"):
         weights.verify()
     forge.refusal(bytes(data), verify=True)
 
@@ -239,7 +239,7 @@ def test_damaged_weights_are_not_loaded(tmp_path, monkeypatch, opened):
     data = bytearray(path.read_bytes())
     data[data.index(weight.tobytes()) + 99] ^= 4
     path.write_bytes(data)
-    with pytest.raises(om.FormatError, match=r"m\.onemodel: weights\.safetensors: found checksum .* damaged"):
+    with pytest.raises(om.FormatError, match=r"m\.onemodel: weights\.safetensors: weight 'constant_0': found checksum .* damaged"):
         opened(path)
     om.load(path, verify=False)
     monkeypatch.setattr(onemodel_program, "VERIFIED_BYTES", 1)

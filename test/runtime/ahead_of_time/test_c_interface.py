@@ -325,9 +325,10 @@ def test_executable_reads_and_writes_arrays(tmp_path):
             np.testing.assert_allclose(outputs["output"], mlp_by_numpy(model, GRID), rtol=1e-5, atol=1e-6)
     np.save(tmp_path / "wide.npy", np.zeros((2, 17), np.float32))
     np.save(tmp_path / "double.npy", GRID.astype(np.float64))
+    (tmp_path / "cut.npy").write_bytes((tmp_path / "x.npy").read_bytes()[:150])
     (tmp_path / "damaged.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:200])
     for name, message in (("wide.npy", "axis 1 of input 'input' must be 16 (found 17, expected 16)"), ("double.npy", "has dtype <f8, but the model takes <f4"),
-                          ("damaged.npz", "no .npz file"), (".", "Is a directory: .")):
+                          ("cut.npy", f"input 'input' is truncated: 22 bytes of data, but its header announces {GRID.nbytes}"), ("damaged.npz", "no .npz file"), (".", "Is a directory: .")):
         result = subprocess.run(["./classify", name, "y.npz"], cwd=tmp_path, capture_output=True, text=True)
         assert result.returncode == 1 and message in result.stderr
 

@@ -26,8 +26,9 @@ class Stage:
 
 STAGES = (
     Stage("om", ()),
-    Stage("linalg", ("om-simplify", "om-fold", "om-cse", "om-sink-transposes", "om-multiply-quantized", "om-split-batch", "om-dce", "om-decompose",
-                     "om-to-linalg", "canonicalize", "cse", "om-propagate-layouts", "om-fuse-elementwise", "canonicalize", "cse")),
+    Stage("linalg", ("om-simplify", "om-fold", "om-cse", "om-sink-transposes", "om-multiply-quantized", "om-keep-quantized-weights",
+                     "om-split-batch", "om-dce", "om-decompose", "om-to-linalg", "canonicalize", "cse", "om-propagate-layouts",
+                     "om-fuse-elementwise", "canonicalize", "cse")),
     Stage("prepare", ("om-attach-epilogues", "loop-invariant-code-motion", "om-split-prepare", "canonicalize", "cse")),
     Stage("buffers", ("om-bufferize", "om-plan-memory")),
     Stage("loops", ("om-linalg-to-loops", "cse", "canonicalize")),

@@ -49,6 +49,14 @@ def om_multiply_quantized(module: ir.Module) -> None:
     multiply_quantized(module)
 
 
+@register_pass("om-keep-quantized-weights", builtin=True)
+def om_keep_quantized_weights(module: ir.Module) -> None:
+    """Multiply by the integers of large dequantized weights, which then stay integers when the model runs."""
+    from .om.quantized_weights import keep_quantized_weights
+
+    keep_quantized_weights(module)
+
+
 @register_pass("om-split-batch", builtin=True)
 def om_split_batch(module: ir.Module, cache: int = 4 << 20) -> None:
     """Compute layers of images whose batch does not fit the cache (in bytes) one sample after the other."""

@@ -36,3 +36,12 @@ def write_quantize_linear(graph: Graph, op: WrittenOp):
 @writes(om.DequantizeLinear)
 def write_dequantize_linear(graph: Graph, op: WrittenOp):
     return graph.DequantizeLinear(op.x, _parameter(graph, op.scale), _parameter(graph, op.zero_point), **_options(graph, op))
+
+
+@writes(om.DequantizedLinear)
+def write_dequantized_linear(graph: Graph, op: WrittenOp):
+    if graph.opset < BLOCKS:
+        raise Unwritable(f"blocks need opset {BLOCKS}, found {graph.opset}")
+    numbers = op.weight if op.bits == 8 else graph.BitwiseAnd(op.weight, graph.constant(np.uint8(15)))
+    weight = graph.DequantizeLinear(numbers, op.scale, op.zero_point, axis=1, block_size=op.block_size)
+    return graph.MatMul(op.x, graph.Transpose(weight, perm=[1, 0]))

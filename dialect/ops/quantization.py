@@ -111,4 +111,44 @@ class DequantizeLinear(Op):
         return (steps.astype(compute) * aligned(scale, x, axis, block_size).astype(compute)).astype(scale.dtype)
 
 
-OPS = (QuantizeLinear, DequantizeLinear)
+Computed = DTypes("f32 or f64", (dtypes.float32, dtypes.float64))
+Byte = DTypes("an 8-bit integer dtype", (dtypes.uint8, dtypes.int8))
+
+
+class DequantizedLinear(Op):
+    """x @ w.T for a weight of few bits: w = (weight - zero_point) * scale, in blocks along the axis that is summed over.
+
+    x (..., in) f32 or f64; weight (out, in) of bytes, of which the lower `bits` (8, or 4 of u8) count; scale (out, blocks) in the dtype of x and
+    zero_point of the same shape, one for `block_size` numbers of a row. Result (..., out). By f32 the weight stays integers when the model runs.
+    Source: com.microsoft.MatMulNBits of ONNX Runtime.
+    """
+
+    x: Operand[Computed, "T"]
+    weight: Operand[Byte, "U"]
+    scale: Operand[Computed, "T"]
+    zero_point: OptionalOperand[Byte, "U"]
+    block_size: Attr[int]
+    bits: Attr[int] = 8
+    result: Result
+    traits = (Pure,)
+
+    def verify(x, weight, scale, zero_point, block_size, bits):
+        if weight.rank != 2 or block_size < 1:
+            raise ShapeError(f"dequantized_linear: weight must be (out, in) and block_size at least 1, found {show(weight.shape)} and {block_size}")
+        if bits not in (4, 8) or (bits == 4 and weight.dtype != dtypes.uint8):
+            raise DTypeError(f"dequantized_linear: 'bits' must be 8, or 4 for a u8 weight, found {bits} for {weight.dtype}")
+        check_scale("dequantized_linear", weight, scale, zero_point, 1, block_size)
+
+    def infer(x, weight, scale, zero_point, block_size, bits):
+        if x.rank == 0 or weight.rank != 2:
+            raise ShapeError(f"dequantized_linear: weight must be (out, in) and x (..., in), found {show(weight.shape)} and {show(x.shape)}")
+        require_equal(x.shape[-1], weight.shape[1], f"dequantized_linear: x {show(x.shape)} has {x.shape[-1]} features "
+                      f"but weight {show(weight.shape)} takes {weight.shape[1]}")
+        return TensorType(x.shape[:-1] + weight.shape[:1], x.dtype)
+
+    def reference(x, weight, scale, zero_point, block_size, bits):
+        numbers = weight & 15 if bits == 4 else weight
+        return np.matmul(x, DequantizeLinear.reference(numbers, scale, zero_point, 1, block_size).T)
+
+
+OPS = (QuantizeLinear, DequantizeLinear, DequantizedLinear)

@@ -1,4 +1,4 @@
-"""Gradients of quantization: of the scale by which integers are multiplied."""
+"""Gradients of quantization: of the scale by which integers are multiplied, and of what is multiplied by the numbers."""
 from __future__ import annotations
 
 from ...dialect.ops import quantization as om
@@ -13,6 +13,12 @@ def dequantize_linear(call, x, scale, zero_point):
     if zero_point is not None:
         steps = steps - _aligned(call, zero_point.astype("int32"), x)
     return steps.astype(scale.dtype) * _aligned(call, scale, x)
+
+
+@composed_gradient(om.DequantizedLinear)
+def dequantized_linear(call, x, weight, scale, zero_point):
+    numbers = ops.bitwise_and(weight, 15) if call.bits == 4 else weight
+    return ops.linear(x, ops.dequantize_linear(numbers, scale, zero_point, axis=1, block_size=call.block_size))
 
 
 def _aligned(call, parameter, x):

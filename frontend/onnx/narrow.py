@@ -175,7 +175,18 @@ def quantized(x: Tensor, scale: Tensor, zero: Value | None, number: int, axis: i
 
 def dequantized(x: Value, scale: Tensor, zero: Value | None, axis: int, block_size: int) -> Tensor:
     """(x - zero point) * scale in the dtype of scale."""
+    if isinstance(NARROW.get(x.narrow), NarrowInteger):
+        return _dequantized_integers(x, scale, zero, axis, block_size)
     wide = widened(x)
     if zero is not None:
         wide = wide - aligned(widened(zero), wide, axis, block_size)
     return (wide * aligned(scale, wide, axis, block_size).astype(dtypes.float32)).astype(scale.dtype)
+
+
+def _dequantized_integers(x: Value, scale: Tensor, zero: Value | None, axis: int, block_size: int) -> Tensor:
+    """By the op of the dialect, from u8 whose upper bits are known to be 0: signed numbers and their zero points are moved up."""
+    kind = NARROW[x.narrow]
+    low, mask = min(kind.limits), (1 << kind.bits) - 1
+    moved = lambda value: om.bitwise_and((value.tensor.astype(dtypes.int32) - low).astype(dtypes.uint8), mask)
+    points = moved(zero) if zero is not None else om.broadcast_to(Tensor._wrap(np.asarray(-low, np.uint8)), shape=scale.shape) if low else None
+    return om.dequantize_linear(moved(x), scale, points, axis=axis, block_size=block_size)

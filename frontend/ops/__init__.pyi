@@ -292,6 +292,13 @@ def dequantize_linear(x: Tensor | ArrayLike, scale: Tensor | ArrayLike, zero_poi
     
     scale, zero_point, axis, block_size: as for `QuantizeLinear`; zero_point has the dtype of x. Source: ONNX DequantizeLinear."""
 
+def dequantized_linear(x: Tensor | ArrayLike, weight: Tensor | ArrayLike, scale: Tensor | ArrayLike, zero_point: Tensor | ArrayLike | None = ..., bits: int = ..., *, block_size: int) -> Tensor:
+    """x @ w.T for a weight of few bits: w = (weight - zero_point) * scale, in blocks along the axis that is summed over.
+    
+    x (..., in) f32 or f64; weight (out, in) of bytes, of which the lower `bits` (8, or 4 of u8) count; scale (out, blocks) in the dtype of x and
+    zero_point of the same shape, one for `block_size` numbers of a row. Result (..., out). By f32 the weight stays integers when the model runs.
+    Source: com.microsoft.MatMulNBits of ONNX Runtime."""
+
 def divide(x: Tensor | ArrayLike, y: Tensor | ArrayLike) -> Tensor:
     """x / y, true division. Integers are converted to f64 first, as numpy does."""
 

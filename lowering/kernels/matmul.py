@@ -280,7 +280,7 @@ class Product:
         at = [[*self.batch, b.add(row, r), b.add(b.mul(index, plan.width), v * plan.lanes)] for r in range(height) for v in range(vectors)]
         places = [Place(tuple(place), len(place) - 1, plan.lanes, mask) for place, mask in zip(at, masks * height)]
         widest = plan.vectors if b.known(self.n) and self.n > plan.width else vectors  # columns of a narrow last panel sum in the order of the others
-        sums = tile.accumulate(self._start(places, index, k), height, depth, self._scalars(row, k), source, widest, self.arithmetic)
+        sums = self._sums(self._start(places, index, k), row, height, index, k, depth, source, widest)
 
         def end():
             if self.rolled:
@@ -294,6 +294,10 @@ class Product:
                 b.store_vector(vec, *self._partial(place, index), place.mask)
 
         b.when(True if b.known(k) else b.less(self.k, b.add(b.add(k, depth), 1)), end, go_on)
+
+    def _sums(self, start, row, height, index, k, depth, source, widest):
+        """The tile's accumulators after a block of steps."""
+        return tile.accumulate(start, height, depth, self._scalars(row, k), source, widest, self.arithmetic)
 
     def _roll(self, sums, row, height, places):
         """Sums to the stack, from there row by row through the epilogue to C: stored twice, rows of C would push each other out of L1."""

@@ -32,23 +32,27 @@ def read_matmul_n_bits(node, ops):
     if node.has(4):
         node.refuse("the order of rows by g_idx cannot be read")
     blocks = -(-columns // block)
-    scales = ops.reshape(node.tensor(2), shape=(rows, blocks, 1)).astype(dtypes.float32)
-    packed = ops.reshape(node.tensor(1), shape=(rows, blocks, block * bits // 8))
-    weight = (unpacked(packed, bits, block).astype(dtypes.float32) - _zero_points(node, bits, rows, blocks)) * scales
-    weight = slice_along(ops.reshape(weight, shape=(rows, blocks * block)), 1, 0, columns)
+    scales = ops.reshape(node.tensor(2), shape=(rows, blocks)).astype(dtypes.float32)
+    packed = ops.reshape(node.tensor(1), shape=(rows, blocks * block * bits // 8))
+    numbers, points = unpacked(packed, bits, columns), _zero_points(node, bits, rows, blocks)
     a = node.tensor(0)
-    bias = node.optional(5)
-    y = ops.linear(a.astype(dtypes.float32), weight, None if bias is None else bias.astype(dtypes.float32))
-    return y.astype(a.dtype)
+    x = a.astype(dtypes.float32)
+    if points.dtype == dtypes.uint8:
+        y = om.dequantized_linear(x, numbers, scales, points, block_size=block, bits=8 if bits == 8 else 4)
+    else:
+        each = lambda parameter: aligned(parameter, numbers, 1, block)
+        y = ops.linear(x, (numbers.astype(dtypes.float32) - each(points)) * each(scales))
+    return (y + node.tensor(5).astype(dtypes.float32) if node.has(5) else y).astype(a.dtype)
 
 
 def _zero_points(node, bits: int, rows: int, blocks: int) -> Tensor:
+    """(rows, blocks) of u8, or of floats."""
     if not node.has(3):
-        return Tensor._wrap(np.asarray(1 << (bits - 1), np.float32))
+        return Tensor._wrap(np.full((rows, blocks), 1 << (bits - 1), np.uint8))
     points = node.tensor(3)
     if points.dtype == dtypes.uint8:
-        points = unpacked(om.reshape(points, shape=(rows, -(-blocks * bits // 8))), bits, blocks)
-    return om.reshape(points.astype(dtypes.float32), shape=(rows, blocks, 1))
+        return unpacked(om.reshape(points, shape=(rows, -(-blocks * bits // 8))), bits, blocks)
+    return om.reshape(points.astype(dtypes.float32), shape=(rows, blocks))
 
 
 @microsoft("GatherBlockQuantized")

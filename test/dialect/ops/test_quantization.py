@@ -45,3 +45,33 @@ def test_special_values(assert_decomposes):
 def test_blocks(assert_decomposes):
     scale = rng.uniform(0.1, 0.5, (2, 2, 4)).astype(np.float32)
     assert_decomposes(lambda x, s: ops.quantize_linear(x, s, axis=1, block_size=2, dtype=np.int8), [X, scale], rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("n, k, block, bits, dtype, zeros", [
+    (70, 100, 32, 4, np.uint8, True), (40, 600, 16, 8, np.int8, True), (33, 300, 300, 8, np.uint8, False), (64, 640, 128, 4, np.uint8, False),
+    (5, 24, 7, 8, np.int8, True), (40, 70, 33, 8, np.uint8, True), (0, 8, 4, 8, np.int8, False)])
+def test_products_by_weights_of_few_bits(n, k, block, bits, dtype, zeros):
+    """Eager and compiled, fixed and open numbers of rows, against f64; weights with upper bits that do not count."""
+    ends, blocks = np.iinfo(dtype), -(-k // block)
+    weight, scale = rng.integers(ends.min, ends.max + 1, (n, k)).astype(dtype), rng.uniform(0.1, 1, (n, blocks)).astype(np.float32)
+    zero = rng.integers(0, 16, (n, blocks)).astype(dtype) if zeros else None
+    spread = lambda parameter: np.repeat(parameter, block, axis=1)[:, :k].astype(np.float64)
+    exact = (((weight & 15) if bits == 4 else weight).astype(np.float64) - (spread(zero) if zeros else 0)) * spread(scale)
+    constants = [om.tensor(a) if a is not None else None for a in (weight, scale, zero)]
+    product = lambda x: ops.gelu(ops.dequantized_linear(x, *constants, block_size=block, bits=bits) * (1 / 64))
+    session = om.trace(product, om.tensor(np.ones((2, 3, k), np.float32)), axes=("a", "b", None)).session(threads=2)
+    for shape in [(2, 3), (1, 1), (0, 3), (17, 2)]:
+        x = rng.standard_normal((*shape, k)).astype(np.float32)
+        want = ops.gelu(om.tensor((x @ exact.T / 64).astype(np.float32))).numpy()
+        for found in (session(x), product(om.tensor(x)).numpy()):
+            np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(om.trace(product, om.tensor(x)).session(threads=1)(x), want, rtol=1e-4, atol=1e-4)
+
+
+def test_wrong_weights_of_few_bits():
+    x, w, s = np.ones((2, 8), np.float32), np.ones((3, 8), np.int8), np.ones((3, 2), np.float32)
+    for arguments, options, message in [
+        ((x, w, s[:, :1]), {"block_size": 4}, "scale must have shape"), ((x[:, :7], w, s), {"block_size": 4}, "x .* has 7 features"),
+        ((x, w, s), {"block_size": 4, "bits": 4}, "'bits' must be 8, or 4 for a u8 weight"), ((x, w, s), {"block_size": 0}, "block_size at least 1")]:
+        with pytest.raises(om.OnemlirError, match=message):
+            ops.dequantized_linear(*map(om.tensor, arguments), **options)

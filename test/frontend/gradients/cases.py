@@ -131,4 +131,5 @@ CASES = [
       for mode in ("linear", "cubic", "nearest") for padding in ("zeros", "border", "reflection")],
     case("grid_sample", real(1, 2, 3, 3, 3), inside(1, 2, 2, 2, 3), align_corners=True, smooth=False),
     case("dequantize_linear", np.array([[1, 2, 3], [4, 5, 6]], np.int8), real(3), None), case("dequantize_linear", np.array([[1, 2, 3, 4]], np.uint8), real(1, 2), np.array([[1, 2]], np.uint8), axis=1, block_size=2),
+    case("dequantized_linear", real(2, 4), np.array([[1, 2, 30, 4]], np.uint8), real(1, 2), np.array([[1, 2]], np.uint8), block_size=2, bits=4),
 ]

@@ -98,8 +98,9 @@ def test_linear_quantization(dtype):
 # Blocks.
 @pytest.mark.parametrize("bits, columns", [(4, 32), (4, 40), (8, 32), (2, 32)])
 @pytest.mark.parametrize("points", ["none", "packed", "floats"])
-def test_matmul_n_bits(bits, columns, points):
-    rows, block = 5, 16
+@pytest.mark.parametrize("rows", [5, 40])
+def test_matmul_n_bits(bits, columns, points, rows):
+    block = 16
     blocks = -(-columns // block)
     if bits == 2 and points == "floats" or bits == 8 and points == "floats":
         points = "packed"

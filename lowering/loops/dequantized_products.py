@@ -1,0 +1,31 @@
+"""Structured ops that multiply by weights of few bits."""
+from __future__ import annotations
+
+from mlir import ir
+
+from ..kernels import MatmulShape
+from ..kernels.dequantized_matmul import emit_dequantized_matmul, Numbers
+from .emit import kernel, static_sizes
+from .kernels import epilogue_function, has_long_epilogue, has_unit_stride, permuted
+from .structured import dimension, merge_loops, Structured
+
+
+@kernel("dequantized_matmul", any_epilogue=True)
+def dequantized_matmul(op: Structured) -> bool:
+    """C = A B: loops (rows..., n, k) once merged; operands A and B's integers, scales and perhaps zero points in panels."""
+    op = merge_loops(op)
+    *rows, n, k = range(op.loops)
+    axes = [dimension(e) for e in op.maps[0]]
+    if not rows or sorted(axes) != [*rows, k] or [dimension(e) for e in op.maps[-1]] != [*rows, n]:
+        return False
+    a, c = permuted(op.operands[0], [axes.index(loop) for loop in (*rows, k)]), op.operands[-1]
+    if not has_unit_stride(c):
+        return False
+    words, scales, *zeros = op.operands[1:op.inputs]
+    number = lambda name: ir.IntegerAttr(op.kernel[name]).value
+    numbers = Numbers(words, scales, zeros[0] if zeros else None, number("block"), number("bits"), ir.BoolAttr(op.kernel["unsigned"]).value)
+    sizes = static_sizes(op)
+    shape = MatmulShape(sizes[n - 1], sizes[n], sizes[k], len(rows) - 1)
+    epilogue = epilogue_function(op.epilogue, {loop: loop for loop in range(op.loops - 1)})
+    emit_dequantized_matmul(a, numbers, c, shape, epilogue, rolled=has_long_epilogue(op))
+    return True

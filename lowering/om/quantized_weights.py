@@ -1,0 +1,108 @@
+"""`om-keep-quantized-weights`: products by large dequantized weights read the integers, a quarter or an eighth of the memory.
+
+    %0 = "om.dequantize_linear"(%v, %s, %z) {axis = 0}
+    %1 = "om.linear"(%x, %0)                              ->    %0 = "om.dequantized_linear"(%x, %v, %s, %z)
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from ...dialect import dtypes
+from ...dialect.build import OpView, view
+from ...dialect.graph import Node
+from ...dialect.ops.constant import Constant, Parameter
+from ...dialect.ops.elementwise import BitwiseAnd, Cast, Subtract
+from ...dialect.ops.linear_algebra import Linear, Matmul
+from ...dialect.ops.quantization import Byte, DequantizeLinear
+from ...dialect.ops.shape import Reshape, Slice, Transpose
+from .patterns import apply_patterns, Rewriter
+from .quantized_moves import literal
+
+SMALLEST = 1 << 18
+"""Numbers of a weight that is worth it: in f32 it would not stay in L2."""
+OF_WEIGHTS = (Reshape, Slice, Transpose, Cast, BitwiseAnd, Subtract)
+
+
+def keep_quantized_weights(module: ir.Module) -> bool:
+    """Rewrite the products of all functions; whether any changed."""
+    return apply_patterns(module, {Matmul: [of_matmul], Linear: [of_linear]})
+
+
+def of_matmul(op: OpView, rewriter: Rewriter):
+    found = Weight.of(rewriter, op.operand("x"), op.operand("y"), 1)
+    return None if found is None else found.product(rewriter.node(op.operand("x")))
+
+
+def of_linear(op: OpView, rewriter: Rewriter):
+    found, bias = Weight.of(rewriter, op.operand("x"), op.operand("weight"), 0), op.operand("bias")
+    if found is None:
+        return None
+    product = found.product(rewriter.node(op.operand("x")))
+    return product if bias is None else product + rewriter.node(bias)
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A dequantized weight, as it is stored: its axis of columns of the product, and what its numbers and scales are along the other one."""
+
+    numbers: Node
+    scale: Node
+    zero: Node | None
+    columns: int
+    block: int
+    bits: int
+
+    @staticmethod
+    def of(rewriter: Rewriter, x: ir.Value, value: ir.Value, columns: int) -> "Weight | None":
+        """None where the value is not a weight of this kind: of bytes, with one scale a column or a block of a column, in f32."""
+        turned = rewriter.producer(value, Transpose)
+        if turned is not None and tuple(turned.attributes["axes"]) == (1, 0):
+            value, columns = turned.operand("x"), 1 - columns
+        op = rewriter.producer(value, DequantizeLinear)
+        if op is None or not is_weight(op.operand("x")):
+            return None
+        numbers, scale = (rewriter.node(op.operand(name)) for name in ("x", "scale"))
+        zero = None if op.operand("zero_point") is None else rewriter.node(op.operand("zero_point"))
+        left = rewriter.node(x)
+        if left.rank < 1 or left.dtype != dtypes.float32 or scale.dtype != dtypes.float32 or numbers.dtype not in Byte or not _is_large(numbers):
+            return None
+        axis, block = op.attributes["axis"] % 2, op.attributes["block_size"]
+        if (axis == columns) if block else (scale.rank == 1 and scale.shape != (1,) and axis != columns):
+            return None
+        bits = 4 if numbers.dtype == dtypes.uint8 and _is_masked(rewriter, op.operand("x")) else 8
+        return Weight(numbers, scale, zero, columns, block, bits)
+
+    def product(self, x: Node) -> Node:
+        ops = x.builder.ops
+        rows = lambda parameter: parameter if parameter is None or self.columns == 0 else ops.transpose(parameter, axes=(1, 0))
+        if self.block:
+            return ops.dequantized_linear(x, rows(self.numbers), rows(self.scale), rows(self.zero), block_size=self.block, bits=self.bits)
+        n, k = self.numbers.shape[self.columns], self.numbers.shape[1 - self.columns]
+        each = lambda parameter: parameter if parameter is None else ops.broadcast_to(
+            ops.reshape(parameter, shape=(n if parameter.rank == 1 and parameter.shape != (1,) else 1, 1)), shape=(n, 1))
+        return ops.dequantized_linear(x, rows(self.numbers), each(self.scale), each(self.zero), block_size=k, bits=self.bits)
+
+
+def is_weight(value: ir.Value) -> bool:
+    """Whether a value is made of weights and literals alone, by ops that move them or mask their bits."""
+    op = None if isinstance(value.owner, ir.Block) else view(value.owner.operation)
+    if op is None or op.declaration in (Parameter, Constant):
+        return op is not None
+    return op.declaration in OF_WEIGHTS and all(v is None or is_weight(v) for v in op.operands)
+
+
+def _is_large(numbers: Node) -> bool:
+    return numbers.rank == 2 and all(isinstance(s, int) for s in numbers.shape) and numbers.shape[0] * numbers.shape[1] >= SMALLEST
+
+
+def _is_masked(rewriter: Rewriter, value: ir.Value) -> bool:
+    """Whether only the lower four bits of all numbers can be set."""
+    op = rewriter.producer(value, *OF_WEIGHTS)
+    if op is None:
+        return False
+    if op.declaration is BitwiseAnd:
+        masks = [literal(v, rewriter) for v in op.operands]
+        return any(mask is not None and mask.size == 1 and 0 <= mask.item() <= 15 for mask in masks)
+    return op.declaration in (Reshape, Slice, Transpose) and _is_masked(rewriter, op.operands[0])

@@ -51,7 +51,7 @@ def om_multiply_quantized(module: ir.Module) -> None:
 
 @register_pass("om-keep-quantized-weights", builtin=True)
 def om_keep_quantized_weights(module: ir.Module) -> None:
-    """Multiply by the integers of large dequantized weights, which then stay integers when the model runs."""
+    """Multiply by the integers of large dequantized weights and take rows of integers of tables, which then stay integers when the model runs."""
     from .om.quantized_weights import keep_quantized_weights
 
     keep_quantized_weights(module)

@@ -1,7 +1,11 @@
-"""`om-keep-quantized-weights`: products by large dequantized weights read the integers, a quarter or an eighth of the memory.
+"""`om-keep-quantized-weights`: products by large dequantized weights, and rows of large dequantized tables, read the integers, a quarter or
+an eighth of the memory.
 
     %0 = "om.dequantize_linear"(%v, %s, %z) {axis = 0}
     %1 = "om.linear"(%x, %0)                              ->    %0 = "om.dequantized_linear"(%x, %v, %s, %z)
+
+    %0 = "om.dequantize_linear"(%v, %s)                         %0 = "om.gather"(%v, %i)
+    %1 = "om.gather"(%0, %i)                              ->    %1 = "om.dequantize_linear"(%0, %s)
 """
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from ...dialect.build import OpView, view
 from ...dialect.graph import Node
 from ...dialect.ops.constant import Constant, Parameter
 from ...dialect.ops.elementwise import BitwiseAnd, Cast, Subtract
+from ...dialect.ops.indexing import Gather
 from ...dialect.ops.linear_algebra import Linear, Matmul
 from ...dialect.ops.quantization import Byte, DequantizeLinear
 from ...dialect.ops.shape import Reshape, Slice, Transpose
@@ -21,13 +26,13 @@ from .patterns import apply_patterns, Rewriter
 from .quantized_moves import literal
 
 SMALLEST = 1 << 18
-"""Numbers of a weight that is worth it: in f32 it would not stay in L2."""
+"""Numbers of a weight or table that is worth it: in f32 it would not stay in L2."""
 OF_WEIGHTS = (Reshape, Slice, Transpose, Cast, BitwiseAnd, Subtract)
 
 
 def keep_quantized_weights(module: ir.Module) -> bool:
     """Rewrite the products of all functions; whether any changed."""
-    return apply_patterns(module, {Matmul: [of_matmul], Linear: [of_linear]})
+    return apply_patterns(module, {Matmul: [of_matmul], Linear: [of_linear], Gather: [of_gather]})
 
 
 def of_matmul(op: OpView, rewriter: Rewriter):
@@ -41,6 +46,27 @@ def of_linear(op: OpView, rewriter: Rewriter):
         return None
     product = found.product(rewriter.node(op.operand("x")))
     return product if bias is None else product + rewriter.node(bias)
+
+
+def of_gather(op: OpView, rewriter: Rewriter):
+    """Along another axis than that of the scales, which are one, or one for each place or block of their axis; or rows that have one each."""
+    table = rewriter.producer(op.operand("x"), DequantizeLinear)
+    if table is None or not is_weight(table.operand("x")):
+        return None
+    numbers, scale, indices, zero = (v if v is None else rewriter.node(v) for v in (*table.operands[:2], op.operand("indices"), table.operand("zero_point")))
+    along, axis, block = op.attributes["axis"] % max(numbers.rank, 1), table.attributes["axis"] % max(numbers.rank, 1), table.attributes["block_size"]
+    if not _is_large(numbers) or (block and axis == along):
+        return None
+    ops = rewriter.ops
+    rows = lambda x: None if x is None else ops.gather(x, indices, axis=along)
+    moved = axis + (indices.rank - 1 if along < axis else 0)
+    if scale.rank == 1 and scale.shape != (1,) and axis == along:
+        if along:
+            return None
+        each = lambda x: None if x is None else ops.reshape(rows(x), shape=(*indices.shape, 1))
+        return ops.dequantize_linear(rows(numbers), each(scale), each(zero), axis=indices.rank, block_size=numbers.shape[1])
+    parameters = (rows(scale), rows(zero)) if block else (scale, zero)
+    return ops.dequantize_linear(rows(numbers), *parameters, axis=moved, block_size=block)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from ...ops.shape import slice_along
 from ...tensor import Tensor
 from ..narrow import aligned, NARROW, widened
 from ..shape import sizes_of
+from ..values import Value
 from .domain import microsoft
 
 
@@ -57,24 +58,37 @@ def _zero_points(node, bits: int, rows: int, blocks: int) -> Tensor:
 
 @microsoft("GatherBlockQuantized")
 def read_gather_block_quantized(node, ops):
-    """Rows of a table of 4- or 8-bit numbers, quantized in blocks along `quantize_axis`."""
-    value, scales = node.value(0), node.tensor(2)
-    axis, block = node.int("quantize_axis", 1) % scales.ndim, node.int("block_size", 128)
-    packed = value.narrow not in NARROW and value.dtype == dtypes.uint8
-    bits = node.int("bits", 4)
-    table = _table(node, packed, bits)
-    points = node.inputs[3] if node.has(3) else None
-    if points is not None:
-        points = unpacked(points.tensor, bits, sizes_of(scales)[-1]).astype(dtypes.float32) if packed else widened(points)
-        table = table - aligned(points, table, axis, block)
-    elif packed:
-        table = table - float(1 << (bits - 1))
-    rows = (table * aligned(scales.astype(dtypes.float32), table, axis, block)).astype(scales.dtype)
-    return ops.gather(rows, node.tensor(1), axis=node.int("gather_axis", 0))
+    """Rows of a table of 4- or 8-bit numbers, quantized in blocks along `quantize_axis`. Rows are chosen before they become floats, so
+    that the table stays as it is stored; only along `quantize_axis` itself that is not possible."""
+    scales, indices = node.tensor(2), node.tensor(1)
+    axis, along, block = (node.int(name, default) for name, default in (("quantize_axis", 1), ("gather_axis", 0), ("block_size", 128)))
+    axis, along = axis % scales.ndim, along % scales.ndim
+    packed = node.value(0).narrow not in NARROW and node.value(0).dtype == dtypes.uint8
+    early = along != axis
+    chosen = (lambda x: ops.gather(x, indices, axis=along)) if early else lambda x: x
+    value, points = (_of_tensor(node.inputs[i], chosen) if node.has(i) else None for i in (0, 3))
+    if along < axis:  # the axes of the indices stand in the place of one
+        axis += indices.ndim - 1
+    factors = chosen(scales).astype(dtypes.float32)
+    rows, zeros = _numbers(value, points, factors, packed, node.int("bits", 4))
+    if zeros is not None:
+        rows = rows - aligned(zeros, rows, axis, block)
+    rows = (rows * aligned(factors, rows, axis, block)).astype(scales.dtype)
+    return rows if early else ops.gather(rows, indices, axis=along)
 
 
-def _table(node, packed: bool, bits: int) -> Tensor:
-    value = node.value(0)
+def _of_tensor(value: Value, function) -> Value:
+    """A function of a value's elements as they are stored."""
+    result = Value(function(value.tensor))
+    result.narrow = value.narrow
+    return result
+
+
+def _numbers(value: Value, points: Value | None, scales: Tensor, packed: bool, bits: int) -> tuple[Tensor, Tensor | None]:
+    """The numbers and their zero points, in f32."""
     if not packed:
-        return widened(value)
-    return unpacked(node.tensor(0), bits, value.shape[-1] * (8 // bits)).astype(dtypes.float32)
+        return widened(value), None if points is None else widened(points)
+    rows = unpacked(value.tensor, bits, value.tensor.shape[-1] * (8 // bits)).astype(dtypes.float32)
+    if points is None:
+        return rows - float(1 << (bits - 1)), None
+    return rows, unpacked(points.tensor, bits, sizes_of(scales)[-1]).astype(dtypes.float32)

@@ -113,9 +113,12 @@ def test_matmul_n_bits(bits, columns, points, rows):
     check(ms("MatMulNBits", names, "y", K=columns, N=rows, bits=bits, block_size=block), {"a": normal(2, 3, columns)}, constants, rtol=1e-3, atol=1e-3)
 
 
-def test_gather_block_quantized():
-    constants = {"t": u8(10, 16), "s": np.abs(normal(10, 2)), "z": u8(10, 1)}
-    node = ms("GatherBlockQuantized", "t i s z", "y", bits=4, block_size=16, gather_axis=0, quantize_axis=1)
+@pytest.mark.parametrize("bits, points", [(4, True), (4, False), (8, True)])
+def test_gather_block_quantized(bits, points):
+    constants = {"t": u8(10, 4 * bits), "s": np.abs(normal(10, 2))}
+    if points:
+        constants["z"] = u8(10, bits // 4)
+    node = ms("GatherBlockQuantized", "t i s" + " z" * points, "y", bits=bits, block_size=16, gather_axis=0, quantize_axis=1)
     check(node, {"i": np.array([[1, 9, 3]])}, constants)
 
 

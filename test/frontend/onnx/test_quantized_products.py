@@ -1,7 +1,7 @@
 """Products and convolutions of dequantized tensors: by their integers where the processor multiplies bytes."""
 import numpy as np
 import pytest
-from onnx import TensorProto
+from onnx import helper, TensorProto
 
 import onemlir as om
 from onemlir.lowering import targets
@@ -68,3 +68,28 @@ def test_sums_that_32_bits_do_not_hold():
     whole = model(nodes, [value("q", [3, terms], TensorProto.UINT8)], [value("y", [3, 2])], constants)
     found, = om.from_onnx(whole).session().run({"q": np.full((3, terms), 255, np.uint8)}).values()
     np.testing.assert_allclose(found, np.full((3, 2), terms * 127.5**2), rtol=1e-5)
+
+
+def test_large_weights_and_tables_stay_integers():
+    """Blocks of int4 along the sums, a scale a column, a table with a scale a row: all against f64."""
+    k, n, block = 512, 520, 64
+    nodes = [
+        node("Gather", "td ids", "x"), node("DequantizeLinear", "t ts tz", "td", axis=0),
+        node("DequantizeLinear", "w ws wz", "wd", axis=0, block_size=block), node("MatMul", "x wd", "y"),
+        node("DequantizeLinear", "v vs", "vd", axis=0), node("Gemm", "x vd b", "g", transB=1),
+    ]
+    table, weight, other = rng.integers(-128, 128, (600, k)), rng.integers(-8, 8, (k, n)), rng.integers(0, 256, (n, k))
+    scales = {"ts": rng.uniform(0.01, 0.02, 600), "ws": rng.uniform(0.01, 0.02, (k // block, n)), "vs": rng.uniform(0.01, 0.02, n)}
+    zeros, bias = {"tz": rng.integers(-9, 9, 600), "wz": rng.integers(-8, 8, (k // block, n))}, rng.standard_normal(n)
+    constants = {name: array.astype(np.float32) for name, array in {**scales, "b": bias}.items()}
+    constants |= {"t": table.astype(np.int8), "tz": zeros["tz"].astype(np.int8), "v": other.astype(np.uint8)}
+    made = model(nodes[1::-1] + nodes[2:], [value("ids", ["rows"], TensorProto.INT64)], [value("y", ["rows", n]), value("g", ["rows", n])], constants)
+    made.graph.initializer.extend(helper.make_tensor(name, TensorProto.INT4, array.shape, array.ravel()) for name, array in [("w", weight), ("wz", zeros["wz"])])
+    recorded = om.from_onnx(made)
+    assert str(lower(recorded, until="linalg")).count('"dequantized_matmul"') == 2
+    ids = np.array([0, 599, 7, 7, 31, 8])
+    found = recorded.session(threads=2).run({"ids": ids})
+    x = ((table - zeros["tz"][:, None]) * constants["ts"][:, None].astype(np.float64))[ids]
+    spread = lambda a: np.repeat(a, block, axis=0)
+    np.testing.assert_allclose(found["y"], x @ ((weight - spread(zeros["wz"])) * spread(constants["ws"].astype(np.float64))), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(found["g"], x @ (other * constants["vs"][:, None].astype(np.float64)).T + bias, rtol=1e-4, atol=1e-4)

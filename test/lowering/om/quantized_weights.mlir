@@ -45,3 +45,27 @@ func.func @others(%x: tensor<3x512xf32>, %v: tensor<512x512xi8>, %s: tensor<512x
   %c = "om.matmul"(%x, %u) : (tensor<3x512xf32>, tensor<512x512xf32>) -> tensor<3x512xf32>
   return %a, %b, %c : tensor<3x512xf32>, tensor<3x8xf32>, tensor<3x512xf32>
 }
+
+// -----
+
+// One scale; one a row; blocks along the rows.
+// CHECK-LABEL: func.func @tables
+// CHECK: %[[A:.*]] = "om.gather"(%{{.*}}, %arg0) {axis = 0 : i64} : (tensor<1024x512xi8>, tensor<2x?xi64>) -> tensor<2x?x512xi8>
+// CHECK: "om.dequantize_linear"(%[[A]], %arg1)
+// CHECK: %[[B:.*]] = "om.gather"(%{{.*}}, %arg0)
+// CHECK: %[[S:.*]] = "om.gather"(%arg2, %arg0)
+// CHECK: "om.reshape"(%[[S]]
+// CHECK: "om.dequantize_linear"(%[[B]], %{{.*}}) {axis = 2 : i64, block_size = 512 : i64
+// CHECK: %[[T:.*]] = "om.gather"(%arg3, %arg0)
+// CHECK: %[[C:.*]] = "om.gather"(%{{.*}}, %arg0)
+// CHECK: "om.dequantize_linear"(%[[C]], %[[T]]) {axis = 2 : i64, block_size = 32 : i64
+func.func @tables(%i: tensor<2x?xi64>, %s: tensor<f32>, %r: tensor<1024xf32>, %b: tensor<1024x16xf32>) -> (tensor<2x?x512xf32>, tensor<2x?x512xf32>, tensor<2x?x512xf32>) {
+  %v = "om.parameter"() {name = "v"} : () -> tensor<1024x512xi8>
+  %0 = "om.dequantize_linear"(%v, %s) {axis = 1 : i64, block_size = 0 : i64} : (tensor<1024x512xi8>, tensor<f32>) -> tensor<1024x512xf32>
+  %x = "om.gather"(%0, %i) {axis = 0 : i64} : (tensor<1024x512xf32>, tensor<2x?xi64>) -> tensor<2x?x512xf32>
+  %1 = "om.dequantize_linear"(%v, %r) {axis = 0 : i64, block_size = 0 : i64} : (tensor<1024x512xi8>, tensor<1024xf32>) -> tensor<1024x512xf32>
+  %y = "om.gather"(%1, %i) {axis = 0 : i64} : (tensor<1024x512xf32>, tensor<2x?xi64>) -> tensor<2x?x512xf32>
+  %2 = "om.dequantize_linear"(%v, %b) {axis = 1 : i64, block_size = 32 : i64} : (tensor<1024x512xi8>, tensor<1024x16xf32>) -> tensor<1024x512xf32>
+  %z = "om.gather"(%2, %i) {axis = 0 : i64} : (tensor<1024x512xf32>, tensor<2x?xi64>) -> tensor<2x?x512xf32>
+  return %x, %y, %z : tensor<2x?x512xf32>, tensor<2x?x512xf32>, tensor<2x?x512xf32>
+}

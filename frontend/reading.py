@@ -15,6 +15,7 @@ from ..dialect.shapes import size_policy, SizePolicy
 from ..dialect.symbolic import Call, Dim
 from ..errors import FrozenValueWarning, TraceError
 from .expressions import expression
+from .intervals import known_element
 from .locations import user_line, UserLine
 from .size_rules import condition_text, condition_words, literal
 from .tensor import Tensor
@@ -126,6 +127,9 @@ def read_value(recorder, tensor: Tensor, what: str) -> np.ndarray:
     if from_weights_alone(node.value):  # the same in every run of these weights
         recorder.assume("weights", what, text)
         return example_value(recorder, node)
+    known = known_element(recorder, node)
+    if known is not None:
+        return known
     if recorder.on_read == "error":
         recorder.refuse(f"{what} of a recorded tensor ({text}, {node.type})", f"its value in another run may be another: {advice_for(what)}")
     for size in node.shape:

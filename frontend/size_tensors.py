@@ -11,9 +11,14 @@ from ..dialect.symbolic import Size
 from .symbolic_int import wrap
 from .tensor import Tensor
 
+def _towards_zero(a: Size, b: Size) -> Size | None:
+    """The quotient of sizes that are known not to be negative, where rounding towards zero is rounding down."""
+    return symbolic.floordiv(a, b) if symbolic.less_equal(0, a) and symbolic.less_equal(1, b) else None
+
+
 ARITHMETIC: dict[str, Callable] = {
     "om.add": symbolic.add, "om.subtract": lambda a, b: symbolic.add(a, symbolic.mul(b, -1)), "om.multiply": symbolic.mul,
-    "om.floor_divide": symbolic.floordiv, "om.minimum": symbolic.minimum, "om.maximum": symbolic.maximum, "om.negative": lambda a: symbolic.mul(a, -1),
+    "om.floor_divide": symbolic.floordiv, "om.trunc_divide": _towards_zero, "om.minimum": symbolic.minimum, "om.maximum": symbolic.maximum, "om.negative": lambda a: symbolic.mul(a, -1),
 }  # fmt: skip
 SAME = ("om.cast", "om.reshape")
 

@@ -16,7 +16,8 @@ from ...tensor import Tensor
 from ..dtypes import to_numpy_dtype
 from ..registry import handles
 from ..tensor import RecordedTensor, refuse_owned, reshape_in_place, value_of, View, view_of
-from .values import as_size, as_sizes
+from ..sizes import from_sym_int
+from .values import as_dtype, as_size, as_sizes
 from .writing import is_basic, put_item
 
 
@@ -243,16 +244,15 @@ def _put_diagonal(base: Tensor, values: Tensor, offset: int, dim1: int, dim2: in
 
 @handles("as_strided", "prims.as_strided", kind="raw")
 def as_strided(recording, input, size, stride, storage_offset=None):
-    """Elements of the memory by their places; of a tensor whose elements are all that the memory has, in order, with fixed sizes."""
+    """Elements of the memory by their places; of a tensor whose elements are all that the memory has, in order."""
     tensor = recording.recorded(input)
     value = value_of(tensor)
     size, stride = (as_sizes((recording.to_ours(list(given)),)) for given in (size, stride))
-    sizes = [s for s in (*value.shape, *size, *stride, storage_offset or 0)]
-    if not all(isinstance(s, int) for s in sizes) or not _covers_memory(tensor):
-        return recording.missing_function("as_strided of a part or another order of a tensor, or with symbolic sizes")
-    places = np.asarray(storage_offset or 0) + sum(np.arange(n).reshape((-1,) + (1,) * (len(size) - axis - 1)) * step
-                                                   for axis, (n, step) in enumerate(zip(size, stride)))
-    places = Tensor._wrap(np.broadcast_to(places, tuple(size)).copy())
+    if not _covers_memory(tensor):
+        return recording.missing_function("as_strided of a part or another order of a tensor")
+    places = as_dtype(0 if storage_offset is None else from_sym_int(storage_offset), np.dtype("int64"))
+    for axis, (n, step) in enumerate(zip(size, stride)):
+        places = places + ops.reshape(ops.arange(n) * step, shape=(n,) + (1,) * (len(size) - axis - 1))
     flat = lambda t: ops.reshape(t, shape=(-1,))
     put = lambda base, v: ops.reshape(ops.scatter(flat(base), flat(places), flat(v), axis=0), shape=base.shape)
     return view_of(tensor, viewed(value, lambda t: ops.gather(flat(t), places, axis=0), put, True))

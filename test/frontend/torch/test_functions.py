@@ -162,6 +162,8 @@ PAIR = torch.nn.MaxPool2d(2, return_indices=True)
 MORE = {
     "shapes in place": (lambda x: _shapes(x.clone()), lambda n: (numbers(n, 5),)),
     "sizes as tensors": (lambda x: (x[:torch.tensor(x.shape[0]) - 1], x.new_zeros(torch.tensor(x.shape[0]) * 2)), lambda n: (numbers(n, 5),)),
+    "memory of symbolic size": (lambda x: (x * 2).as_strided((x.shape[0] - 1, 2, 5), (5, 5, 1)), lambda n: (numbers(n, 5),)),
+    "a mask that is made": (lambda x: x * 2 if (torch.where(torch.arange(x.shape[0]) >= 0, 0.0, -3e38) > 0).any() else x, lambda n: (numbers(n, 5),)),
     "bincount": (lambda i: (torch.bincount(i), torch.bincount(i, minlength=5)[:4]), lambda n: (COUNTED[:n + 1],)),
     "bincount of weights": (lambda i, w: torch.bincount(i, w, minlength=6), lambda n: (COUNTED[:n], numbers(n))),
     "mode": (lambda x: (x.mode(), x.mode(0, keepdim=True), x.long().mode(1)), lambda n: ((numbers(n, 5) * 2).round(),)),

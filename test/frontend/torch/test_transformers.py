@@ -112,3 +112,9 @@ OTHERS = {
 def test_other_architectures(name, agrees):
     settings, make, shape, other, axes = OTHERS[name]
     agrees(build(name, **settings), (make(*shape),), axes, [(make(*other),)])
+
+
+def test_longformer(agrees):
+    """Windows of a symbolic length: overlapping chunks by as_strided, a count of chunks that is a tensor, a mask that is asked for its content."""
+    model = build("Longformer", **SMALL, attention_window=4, max_position_embeddings=40)
+    agrees(model, (tokens(2, 8),), ((om.Axis("batch", min=2), om.Axis("time", min=8, max=32, multiple_of=4)),), [(tokens(3, 12),)])

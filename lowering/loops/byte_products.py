@@ -8,7 +8,7 @@ from ..kernels import build as b
 from ..kernels.byte_conv import emit_byte_conv
 from ..kernels.byte_matmul import emit_byte_matmul
 from .emit import kernel, static_sizes
-from .kernels import captured_memref, destination, epilogue_function, has_long_epilogue, has_unit_stride, permuted
+from .kernels import captured_memref, destination, epilogue_function, has_unit_stride, permuted
 from .structured import dimension, is_contiguous, merge_loops, Structured
 
 
@@ -26,7 +26,7 @@ def byte_matmul(op: Structured) -> bool:
     sizes = static_sizes(op)
     shape = MatmulShape(sizes[n - 1], sizes[n], sizes[k], len(rows) - 1)
     epilogue = epilogue_function(op.epilogue, {loop: loop for loop in range(op.loops - 1)})
-    emit_byte_matmul(a, words, c, shape, epilogue, rolled=has_long_epilogue(op))
+    emit_byte_matmul(a, words, c, shape, epilogue, rolled=op.epilogue is not None)
     return True
 
 
@@ -41,6 +41,6 @@ def byte_conv2d(op: Structured) -> bool:
     known = lambda size: size if b.known(size) else None
     shape = ConvShape(channels, b.dim(y, 3), known(height), known(width), ints("kernel"), ints("strides"), ints("pads"), ints("dilations"),
                       ir.IntegerAttr(op.kernel["groups"]).value, "nhwc", "nhwc")
-    emit_byte_conv(x, op.operands[1], y, shape, epilogue_function(op.epilogue), rolled=has_long_epilogue(op))
+    emit_byte_conv(x, op.operands[1], y, shape, epilogue_function(op.epilogue), rolled=op.epilogue is not None)
     return True
 

@@ -82,15 +82,24 @@ class Rewriter:
         self._analysis = self._builder = None
 
 
-def apply_patterns(module: ir.Module, patterns: dict[type[Op], list[Callable]] | None = None) -> bool:
-    """Apply patterns (all registered ones by default) until none applies; whether any did. CompileError when they never come to rest."""
-    return any([_function(function, PATTERNS if patterns is None else patterns) for function in functions(module)])
+def apply_patterns(module: ir.Module, patterns: dict[type[Op], list[Callable]] | None = None, apart: bool = False) -> bool:
+    """Apply patterns (all registered ones by default) until none applies; whether any did. CompileError when they never come to rest.
+
+    Patterns that work `apart` from each other build on nothing that another one of their round has built, and do not count uses of what
+    they replace: a function's shapes are then computed once a round, and what was replaced goes at its end.
+    """
+    return any([_function(function, PATTERNS if patterns is None else patterns, apart) for function in functions(module)])
 
 
-def _function(function: ir.Operation, patterns) -> bool:
+def _function(function: ir.Operation, patterns, apart: bool) -> bool:
     rewriter = Rewriter(function)
     for round in range(MOST_ROUNDS):
-        if not any([_rewrite(op, patterns, rewriter) for op in _candidates(function, patterns)]):
+        replaced = [op for op in _candidates(function, patterns) if _rewrite(op, patterns, rewriter, apart)]
+        if apart:
+            for operation in reversed(replaced):
+                operation.erase()
+            rewriter.forget()
+        if not replaced:
             return round > 0
     raise CompileError(f"the patterns still change the function after {MOST_ROUNDS} rounds: one undoes what another does")
 
@@ -108,7 +117,7 @@ def _candidates(function: ir.Operation, patterns) -> list[OpView]:
     return found
 
 
-def _rewrite(operation: ir.Operation, patterns, rewriter: Rewriter) -> bool:
+def _rewrite(operation: ir.Operation, patterns, rewriter: Rewriter, apart: bool) -> bool:
     op = view(operation)
     for pattern in patterns[op.declaration]:
         with ir.InsertionPoint(operation), operation.location:
@@ -118,8 +127,9 @@ def _rewrite(operation: ir.Operation, patterns, rewriter: Rewriter) -> bool:
             for old, new in zip(op.results, found if isinstance(found, tuple) else (found,)):
                 value = new.value if isinstance(new, Node) else new
                 old.replace_all_uses_with(value if value.type == old.type else tensor.CastOp(old.type, value).result)
-        rewriter.forget()
         del op
-        operation.erase()
+        if not apart:
+            rewriter.forget()
+            operation.erase()
         return True
     return False

@@ -35,8 +35,10 @@ MOST_TERMS = (2**31 - 1) // 255**2
 
 def multiply_quantized(module: ir.Module) -> bool:
     """Rewrite the products of all functions, for a target with products of bytes; whether any changed."""
-    patterns = {Matmul: [of_matmul], Linear: [of_linear], Conv: [of_conv], QuantizeLinear: [of_quantize]}
-    return host().byte_products and apply_patterns(module, patterns)
+    if not host().byte_products:
+        return False
+    products = apply_patterns(module, {Matmul: [of_matmul], Linear: [of_linear], Conv: [of_conv]}, apart=True)
+    return apply_patterns(module, {QuantizeLinear: [of_quantize]}, apart=True) or products
 
 
 def of_matmul(op: OpView, rewriter: Rewriter):

@@ -8,6 +8,7 @@ import torch
 
 from ..locations import is_library_file, UserLine
 from .ops.mapped import mapped_by
+from .ops.scans import scans_by
 from .script_calls import is_script_call, script_parameters, seen_script_calls
 
 
@@ -25,7 +26,7 @@ def run_program(recording, model, arguments, named):
     if isinstance(model, torch.fx.GraphModule) and not named:
         with recording.mode:
             return LocatedInterpreter(model, recording.recorder).run(*arguments)
-    with recording.mode, seen_script_calls(type(recording.mode)), mapped_by(recording):
+    with recording.mode, seen_script_calls(type(recording.mode)), mapped_by(recording), scans_by(recording):
         return model(*arguments, **named)
 
 

@@ -3,6 +3,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import torch._higher_order_ops as higher_order  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 import onemlir as om  # noqa: E402
@@ -164,6 +165,9 @@ MORE = {
     "sizes as tensors": (lambda x: (x[:torch.tensor(x.shape[0]) - 1], x.new_zeros(torch.tensor(x.shape[0]) * 2)), lambda n: (numbers(n, 5),)),
     "memory of symbolic size": (lambda x: (x * 2).as_strided((x.shape[0] - 1, 2, 5), (5, 5, 1)), lambda n: (numbers(n, 5),)),
     "a mask that is made": (lambda x: x * 2 if (torch.where(torch.arange(x.shape[0]) >= 0, 0.0, -3e38) > 0).any() else x, lambda n: (numbers(n, 5),)),
+    "scans": (lambda x: (higher_order.associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (x, x + 1), 0, True, "generic"),
+                         higher_order.scan(lambda c, row: (c + row, {"y": c * row}), x[0] * 0, x.T, dim=1)),
+              lambda n: (numbers(n, 5),)),
     "bincount": (lambda i: (torch.bincount(i), torch.bincount(i, minlength=5)[:4]), lambda n: (COUNTED[:n + 1],)),
     "bincount of weights": (lambda i, w: torch.bincount(i, w, minlength=6), lambda n: (COUNTED[:n], numbers(n))),
     "mode": (lambda x: (x.mode(), x.mode(0, keepdim=True), x.long().mode(1)), lambda n: ((numbers(n, 5) * 2).round(),)),

@@ -37,6 +37,8 @@ class Target:
     """Tiles of bf16 are multiplied by a unit of their own (AMX), which a process must ask the system for."""
     byte_products: bool = False
     """Products of four 8-bit integers are summed in 32 bits by one instruction (`vpdpbusd`: AVX512-VNNI, AVX-VNNI)."""
+    pair_products: bool = False
+    """Products of two bf16 are summed in f32 by one instruction (`vdpbf16ps`: AVX512-BF16)."""
     folds_broadcast: bool = False
     """A multiply-add can broadcast a scalar from memory, so the broadcast takes no register."""
 
@@ -47,13 +49,14 @@ class Target:
 
 AVX512 = Target("avx512", 512, 32, rows=14, vectors=2, level1=48 << 10, level2=2 << 20, cpu="x86-64-v4", folds_broadcast=True)
 AVX512_VNNI = replace(AVX512, name="avx512vnni", cpu="cascadelake", byte_products=True)
-AMX = replace(AVX512_VNNI, name="amx", cpu="sapphirerapids", matrix_unit=True)
+AVX512_BF16 = replace(AVX512_VNNI, name="avx512bf16", cpu="cooperlake", pair_products=True)
+AMX = replace(AVX512_BF16, name="amx", cpu="sapphirerapids", matrix_unit=True)
 AVX2 = Target("avx2", 256, 16, rows=6, vectors=2, level1=32 << 10, level2=512 << 10, cpu="x86-64-v3")
 AVX2_VNNI = replace(AVX2, name="avx2vnni", cpu="alderlake", byte_products=True)
 NEON = Target("neon", 128, 32, rows=8, vectors=2, level1=64 << 10, level2=512 << 10, cpu="generic", features="+neon")
 BASELINE = Target("sse2", 128, 16, rows=3, vectors=4, cpu="x86-64")
 
-TARGETS = {target.name: target for target in (AMX, AVX512_VNNI, AVX512, AVX2_VNNI, AVX2, NEON, BASELINE)}
+TARGETS = {target.name: target for target in (AMX, AVX512_BF16, AVX512_VNNI, AVX512, AVX2_VNNI, AVX2, NEON, BASELINE)}
 
 
 _chosen: contextvars.ContextVar = contextvars.ContextVar("target", default=None)
@@ -76,7 +79,7 @@ def host() -> Target:
 
 def vector_host() -> Target:
     """The same without a matrix unit: for code that runs in processes which have not asked for it."""
-    return AVX512_VNNI if host().matrix_unit else host()
+    return AVX512_BF16 if host().matrix_unit else host()
 
 
 @functools.cache
@@ -85,13 +88,15 @@ def _detected() -> Target:
     if chosen:
         if chosen not in TARGETS:
             raise OnemlirError(f"ONEMLIR_TARGET is {chosen!r} in the environment; expected one of {', '.join(TARGETS)}")
-        return TARGETS[chosen] if chosen != AMX.name or allow_matrix_unit() else AVX512_VNNI
+        return TARGETS[chosen] if chosen != AMX.name or allow_matrix_unit() else AVX512_BF16
     if platform.machine().lower() in ("arm64", "aarch64"):
         return NEON
     flags = _flags()
     if {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= flags:
-        vectors = AVX512_VNNI if "avx512_vnni" in flags else AVX512
-        return AMX if {"amx_tile", "amx_bf16", "avx512_vnni"} <= flags and allow_matrix_unit() else vectors
+        vectors = AVX512
+        if "avx512_vnni" in flags:
+            vectors = AVX512_BF16 if "avx512_bf16" in flags else AVX512_VNNI
+        return AMX if {"amx_tile", "amx_bf16", "avx512_vnni", "avx512_bf16"} <= flags and allow_matrix_unit() else vectors
     if {"avx2", "fma"} <= flags:
         return AVX2_VNNI if "avx_vnni" in flags else AVX2
     return BASELINE

@@ -44,7 +44,7 @@ Rules for callers:
 | build | indices that are known or not, loops, vectors |
 | tile | the register tile; cutting rows into tiles |
 | place | where a vector is stored: what an epilogue sees |
-| pack, matmul | products |
+| pack, matmul, pair_matmul | products; those of bf16 two steps an instruction |
 | byte_matmul, byte_conv, byte_depthwise | products and convolutions of 8-bit integers, four steps an instruction |
 | conv_plan, conv | the strategy of a convolution, packing of filters |
 | conv_taps | which taps lie inside the image |

@@ -26,6 +26,10 @@ from .registry import TensorValue
 from .scalar import Scalar
 
 
+LONG_ROW = 400
+"""Taps along a row, and channels, from which the input of a lone convolution is transposed: loops over channels are longer than over taps."""
+
+
 def takes(op) -> bool:
     """Whether an op has a kernel: floats, channels and filter of fixed size."""
     fixed = all(isinstance(s, int) and s > 0 for s in (op.x.shape[1], *op.weight.shape))
@@ -169,8 +173,9 @@ def with_layouts(op, shape: ConvShape, arranged: Arrangement) -> ConvShape:
         conv_strategy(last, host()) == "grouped" and (inside or outside or shape.depth or not shape.depthwise))
     if only_last or (inside and outside) or (shape.pointwise and (shape.height, shape.width) == (1, 1)):
         return last
+    reads_last = inside or shape.kernel[1] >= LONG_ROW and shape.channels // shape.groups >= LONG_ROW
     writes_last = outside or shape.transposed or shape.depth is not None
-    return replace(shape, layout_in="nhwc" if inside else "nchw", layout_out="nhwc" if writes_last else "nchw")
+    return replace(shape, layout_in="nhwc" if reads_last else "nchw", layout_out="nhwc" if writes_last else "nchw")
 
 
 def windows(build, problem: Problem) -> ir.Value:

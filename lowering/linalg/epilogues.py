@@ -18,7 +18,7 @@ from .fuse import Generic
 
 CHANGES_TYPE = ("byte_matmul", "byte_conv2d")
 """Kernels whose epilogue may give another element type."""
-CHANGES_FLOAT = ("matmul", "conv")
+CHANGES_FLOAT = ("matmul", "pair_matmul", "conv")
 """Kernels whose epilogue may give floats of another type."""
 
 
@@ -137,7 +137,7 @@ def _permute_result(op: Generic) -> None:
     if not op.is_elementwise() or not op.only_moves():
         return
     kernel = _kernels(op)[0]
-    if kernel is None or _kernel_name(kernel) != "matmul":
+    if kernel is None or _kernel_name(kernel) not in ("matmul", "pair_matmul"):
         return
     product = Generic(kernel)
     fill = product.inits[0].owner

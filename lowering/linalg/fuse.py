@@ -136,8 +136,9 @@ class Generic:
         return None
 
     def _reads_any_order(self, number: int, producer: "Generic") -> bool:
-        """Whether the op can read the producer's operand in its own order of axes: the words of a product of bytes must lie as they are."""
-        if not self.has_kernel or ir.StringAttr(ir.DictAttr(self.operation.attributes["om.kernel"])["name"]).value != "byte_matmul":
+        """Whether the op can read the producer's operand in its own order of axes: the words of a product of words must lie as they are."""
+        words = ("byte_matmul", "pair_matmul")
+        if not self.has_kernel or ir.StringAttr(ir.DictAttr(self.operation.attributes["om.kernel"])["name"]).value not in words:
             return True
         return _compose(producer.maps[0], self.maps[number]).results[-1] == self.maps[number].results[-1]
 

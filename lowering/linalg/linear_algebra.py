@@ -10,7 +10,8 @@ from ...dialect import dtypes
 from ...dialect.ops.linear_algebra import Linear, Matmul
 from ...dialect.shapes import TensorType
 from ...dialect.symbolic import product
-from ..kernels.pack import packed_shape
+from ..kernels.pack import packed_shape, panel_width
+from ..kernels.pair_matmul import PAIR
 from ..targets import host
 from . import matrix_unit
 from .builder import compute_dtype, element_type, PARALLEL, REDUCTION
@@ -23,7 +24,7 @@ from .scalar import Scalar
 def matmul(build, op):
     x, y = as_matrix(build, op.x, left=True), as_matrix(build, op.y, left=False)
     wide = compute_dtype(op.result.dtype)
-    x, y = converted(build, x, wide), right_operand(build, y, wide)
+    x, y = operands(build, x, y, wide)
     batch = op.result.shape[:op.result.rank - (op.x.rank > 1) - (op.y.rank > 1)]
     type = TensorType(batch + (x.shape[-2], y.shape[-1]), wide)
     product = TensorValue(multiply(build, x, y, type), type)
@@ -35,7 +36,7 @@ def matmul(build, op):
 @lowers(Linear)
 def linear(build, op):
     wide = compute_dtype(op.result.dtype)
-    x, weight = converted(build, as_matrix(build, op.x, left=True), wide), right_operand(build, op.weight, wide)
+    x, weight = operands(build, as_matrix(build, op.x, left=True), op.weight, wide)
     type = TensorType(x.shape[:-1] + weight.shape[:1], wide)
     product = TensorValue(multiply(build, x, weight, type, columns=True), type)
     if op.bias is not None:
@@ -43,6 +44,18 @@ def linear(build, op):
         product = TensorValue(build.elementwise([product, bias], type, scalar.add), type)
     flat = op.result.with_dtype(wide)
     return converted(build, TensorValue(build.reshape(product.value, type, flat), flat), op.result.dtype).value
+
+
+def operands(build, x: TensorValue, y: TensorValue, wide) -> tuple[TensorValue, TensorValue]:
+    """x and y as the product reads them."""
+    return (x, y) if has_pairs(x, y) else (converted(build, x, wide), right_operand(build, y, wide))
+
+
+def has_pairs(x: TensorValue, y: TensorValue) -> bool:
+    """Whether the processor sums products of pairs: of bf16 by a weight, an even number of them."""
+    steps = x.shape[-1]
+    bf16 = x.dtype == y.dtype == dtypes.bfloat16
+    return host().pair_products and bf16 and is_packed(y) and isinstance(steps, int) and steps > 0 and steps % PAIR == 0
 
 
 def right_operand(build, y: TensorValue, wide) -> TensorValue:
@@ -71,13 +84,16 @@ def multiply(build, x: TensorValue, y: TensorValue, result: TensorType, columns:
     maps = [_access(x, (m, k), result), _access(y, (n, k) if columns else (k, n), result)]
     maps += [ir.AffineMap.get(rank + 1, 0, [ir.AffineExpr.get_constant(0)] * ir.RankedTensorType(v.type).rank) for v in prepared]
     scalar = Scalar(build, result.dtype)
+    product = lambda a, b, *rest: scalar.sum(rest[-1], scalar.product(build.widen(a, x.dtype), build.widen(b, y.dtype)))
     return build.generic(
-        inputs + prepared, maps, result, lambda a, b, *rest: scalar.sum(rest[-1], scalar.product(a, build.widen(b, y.dtype))), init=build.filled(result, scalar.const(0)),
+        inputs + prepared, maps, result, product, init=build.filled(result, scalar.const(0)),
         output_map=ir.AffineMap.get(rank + 1, 0, dims[:rank]), iterators=[PARALLEL] * rank + [REDUCTION], kernel={"name": kernel})
 
 
 def prepared_operands(build, x: TensorValue, y: TensorValue, columns: bool) -> tuple[str, list[ir.Value]]:
     """The kernel for a product, and the forms of its operands that the kernel reads."""
+    if has_pairs(x, y):
+        return "pair_matmul", [pack_pairs(build, y, columns)]
     if not matrix_unit.has_parts(x, y):
         packed = pack_weight(build, y, columns)
         return "matmul", [] if packed is None else [packed]
@@ -116,3 +132,23 @@ def pack_weight(build, weight: TensorValue, columns: bool) -> ir.Value | None:
         return arith.SelectOp(inside, value, zero).result
 
     return build.gather(weight.type.with_shape((panels, depth, width)), element, kernel={"name": "pack_b", "transposed": columns})
+
+
+def pack_pairs(build, weight: TensorValue, columns: bool) -> ir.Value:
+    """A bf16 weight (k, n), or (n, k) with `columns`, as panels [n / width][k / 2][width] of words: two steps of a column, the first lower.
+    """
+    k, n = reversed(weight.shape) if columns else weight.shape
+    width, word = panel_width(n, ir.F32Type.get()), ir.IntegerType.get_signless(32)
+
+    def element(panel, step, lane):
+        column = arith.AddIOp(arith.MulIOp(panel, build.const_index(width)).result, lane).result
+        inside = arith.CmpIOp(arith.CmpIPredicate.ult, column, build.const_index(n)).result
+        column = arith.MinUIOp(column, build.const_index(n - 1)).result
+
+        def half(number):
+            at = arith.AddIOp(arith.MulIOp(step, build.const_index(PAIR)).result, build.const_index(number)).result
+            value = build.read(weight, [column, at] if columns else [at, column])
+            return arith.ExtUIOp(word, arith.BitcastOp(ir.IntegerType.get_signless(16), value).result).result
+        upper = arith.ShLIOp(half(1), build.constant(16, dtypes.int32)).result
+        return arith.SelectOp(inside, arith.OrIOp(half(0), upper).result, build.constant(0, dtypes.int32)).result
+    return build.gather(TensorType((-(-n // width), k // PAIR, width), dtypes.int32), element)

@@ -16,7 +16,7 @@ from ...dialect.symbolic import floordiv, Size
 from ..kernels import build as b
 from ..kernels.recurrent import emit_recurrent, RecurrentLayer, units_of_panel
 from .builder import compute_dtype, element_type, PARALLEL
-from .linear_algebra import multiply, pack_weight, right_operand
+from .linear_algebra import multiply, operands, pack_weight, right_operand
 from .reduction import converted
 from .registry import lowers, TensorValue
 from .scalar import Scalar
@@ -39,8 +39,8 @@ class Layer:
 
     def inputs(self, *biases: str) -> TensorValue:
         """x @ weight_ih.T plus biases, for all steps: (time, batch, gates * hidden)."""
-        build, x, weight = self.build, self.operand("x"), right_operand(self.build, self.op.weight_ih, self.dtype)
-        rows = TensorType((self.time * self.batch, x.shape[2]), self.dtype)
+        build, (x, weight) = self.build, operands(self.build, self.op.x, self.op.weight_ih, self.dtype)
+        rows = TensorType((self.time * self.batch, x.shape[2]), x.dtype)
         flat = TensorValue(build.reshape(x.value, x.type, rows), rows, x.constant)
         type = TensorType((rows.shape[0], weight.shape[0]), self.dtype)
         product = TensorValue(multiply(build, flat, weight, type, columns=True), type)

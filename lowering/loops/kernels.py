@@ -8,19 +8,22 @@ from mlir.dialects import memref, vector
 
 from ..kernels import can_read, ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter, MatmulShape, Place, rolls_epilogue
 from ..kernels import build as b
+from ..kernels.pair_matmul import emit_pair_matmul
 from ..kernels.pool import emit_max_pool, PoolShape
 from .emit import is_short, kernel, static_sizes
 from .structured import dimension, is_contiguous, merge_loops, Structured
 
 
 @kernel("matmul", any_epilogue=True)
-def matmul(op: Structured) -> bool:
+def matmul(op: Structured, emit: Callable = emit_matmul) -> bool:
     """C = A B: loops (batch..., m, n, k) once merged; B packed when there is a packed operand, else rows or columns."""
     op = merge_loops(op)
     place = dimension_places(op)
     if place is None or not isinstance(ir.MemRefType(op.operands[-1].type).element_type, (ir.F32Type, ir.F64Type)):
         return False
     batch, a_shared, a_transposed, layout = place
+    if a_transposed and emit is emit_pair_matmul:
+        return False
     orders = _orders(op, batch, a_transposed, layout)
     packed = [v for v, results in zip(op.operands[2:op.inputs], op.maps[2:op.inputs]) if all(dimension(e) is None for e in results)]
     operands = [*op.operands[:-1], destination(op)]
@@ -32,8 +35,14 @@ def matmul(op: Structured) -> bool:
     m, n, k = sizes[batch:batch + 3]
     shape = MatmulShape(m, n, k, batch, "packed" if packed else layout, a_transposed, a_shared)
     epilogue = epilogue_function(op.epilogue, {loop: loop for loop in range(batch + 2)})
-    emit_matmul(a, packed[0] if packed else bm, c, shape, epilogue, rolled=has_long_epilogue(op))
+    emit(a, packed[0] if packed else bm, c, shape, epilogue, rolled=has_long_epilogue(op))
     return True
+
+
+@kernel("pair_matmul", any_epilogue=True)
+def pair_matmul(op: Structured) -> bool:
+    """The same of bf16, B as words of two steps."""
+    return matmul(op, emit_pair_matmul)
 
 
 def has_long_epilogue(op: Structured) -> bool:

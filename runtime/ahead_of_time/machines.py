@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 
 from ...errors import CompileError
-from ...lowering.targets import AVX2, AVX2_VNNI, AVX512, AVX512_VNNI, BASELINE, NEON, Target, vector_host
+from ...lowering.targets import AVX2, AVX2_VNNI, AVX512, AVX512_BF16, AVX512_VNNI, BASELINE, NEON, Target, vector_host
 from .features import LEVELS, NAMED
 
 
@@ -89,7 +89,8 @@ def _x86(name: str) -> Level:
 def lowering_target(features: tuple[str, ...]) -> Target:
     """The tile sizes for a processor with these features."""
     if {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= set(features):
-        return AVX512_VNNI if "avx512vnni" in features else AVX512
+        vectors = AVX512_BF16 if "avx512bf16" in features else AVX512_VNNI
+        return vectors if "avx512vnni" in features else AVX512
     if {"avx2", "fma"} <= set(features):
         return AVX2_VNNI if "avxvnni" in features else AVX2
     return BASELINE

@@ -8,6 +8,7 @@ import numpy as np
 from ..errors import FormatError, OnemlirError
 from . import onemodel
 from .program import Program, TensorSpec
+from .shapes import FRESH
 
 OPSET_VERSION = 1
 VERIFIED_BYTES = 1 << 30
@@ -31,6 +32,12 @@ def save_program(program: Program, path: str | os.PathLike) -> None:
 
 def _spec(spec: TensorSpec) -> dict:
     return {"name": spec.name, "dtype": spec.dtype.name, "axes": list(spec.shape)}
+
+
+def _without_numbers(specs: list) -> list:
+    """Signatures in which sizes that depend on data have no number: earlier versions counted them through a whole process."""
+    plain = lambda axis: FRESH.sub(r"\1", axis) if isinstance(axis, str) else axis
+    return [[{**spec, "axes": [plain(axis) for axis in spec["axes"]]} for spec in side] for side in specs]
 
 
 def parameter_names(program: Program) -> set[str]:
@@ -74,7 +81,7 @@ def load_program(path: str | os.PathLike, verify: bool | None = None) -> Program
         raise
     except OnemlirError as error:
         raise FormatError(f"{path}: graph.mlir is invalid: {error}") from None
-    if stated != found:
+    if _without_numbers(stated) != _without_numbers(found):
         raise FormatError(f"{path}: the manifest states {stated}, the graph has {found}")
     return program
 

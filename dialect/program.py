@@ -7,9 +7,10 @@ from typing import Any, Mapping, MutableMapping
 import numpy as np
 from mlir import ir
 
-from . import dtypes
+from . import dtypes, symbolic
 from .analysis import argument_type, ShapeAnalysis
-from .shapes import TensorType
+from .shapes import FRESH, TensorType
+from .symbolic import Dim
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ class Program:
         block = function.regions[0].blocks[0]
         returned = block.operations[len(block.operations) - 1].operands
         attributes = function.attributes["res_attrs"] if "res_attrs" in function.attributes else [ir.DictAttr.get({}, self.context)] * len(returned)
-        return [TensorSpec(_name(a, f"output_{i}"), analysis.tensor(v)) for i, (v, a) in enumerate(zip(returned, attributes))]
+        types = _numbered_anew([analysis.tensor(v) for v in returned])
+        return [TensorSpec(_name(a, f"output_{i}"), t) for i, (t, a) in enumerate(zip(types, attributes))]
 
     @property
     def input_names(self) -> list[str]:
@@ -100,6 +102,14 @@ class Program:
 
     def __str__(self) -> str:
         return self.mlir()
+
+
+def _numbered_anew(types: list[TensorType]) -> list[TensorType]:
+    """The types with sizes that depend on data numbered from 0, so that they are called alike in every process."""
+    fresh = {s.name for t in types for size in t.shape for s in symbolic.symbols_of(size) if FRESH.fullmatch(s.name)}
+    names = sorted(fresh, key=lambda name: int(FRESH.fullmatch(name)[2]))
+    new = {name: Dim.symbol(f"{FRESH.fullmatch(name)[1]}{number}", anonymous=True) for number, name in enumerate(names)}
+    return [t.with_shape(symbolic.substitute(size, new) for size in t.shape) for t in types]
 
 
 def entry_function(module: ir.Module) -> ir.Operation:

@@ -5,6 +5,7 @@ What a rule cannot decide about symbolic sizes it states with `require_equal`; w
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ class TensorType:
 
     def __str__(self) -> str:
         return f"{MLIR_NAMES[self.dtype]}[{', '.join(map(str, self.shape))}]"
+
+
+FRESH = re.compile(r"(\?[a-z]+)(\d+)")  # the names that `SizePolicy.fresh` gives
 
 
 class SizePolicy:

@@ -201,3 +201,13 @@ def test_a_weight_changed_after_recording_is_noticed():
         model.weight[0] = 5.0
     with pytest.raises(om.OnemlirError, match="weight"):
         traced.session()
+
+
+def test_sizes_that_depend_on_data_are_called_alike_everywhere(tmp_path):
+    traced = om.trace(lambda x: (ops.nonzero(x)[0], ops.unique(x)), om.tensor(X))
+    names = [output.shape for output in traced.outputs]
+    for number in range(3):
+        traced.save(tmp_path / f"{number}.onemodel")
+        traced = om.load(tmp_path / f"{number}.onemodel")
+        assert [output.shape for output in traced.outputs] == names == [("?nonzero0",), ("?unique1",)]
+    assert (tmp_path / "0.onemodel").read_bytes() == (tmp_path / "2.onemodel").read_bytes()

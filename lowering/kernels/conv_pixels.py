@@ -136,9 +136,24 @@ class PixelConvolution:
     def _row(self, y, height, tap_rows, first, count):
         whole = self.plan.band_columns is None and b.known(self.out[1]) and b.known(self.size[1])
         self.end = None if whole else b.add(self.left, self.columns)
-        self.taps.columns(
-            self.left, self.end, self.plan.columns, lambda x, size, taps: self._tile(y, height, x, size, tap_rows, taps, first, count)
-        )
+
+
+        def tile(x, size, taps):
+            self._tile(y, height, x, size, tap_rows, taps, first, count)
+
+        self.taps.columns(self.left, self.end, self.plan.columns, self._with_fast_path(tile) if self.plan.inner == 1 else tile)
+
+    def _with_fast_path(self, tile):
+        """Tiles away from the border without checks: unrolled taps of few channels have no loop to make their masks outside of."""
+
+        def either(x, size, taps):
+            if not any(None in pixel for pixel in taps):
+                tile(x, size, taps)
+                return
+            every = ((True,) * len(taps[0]),) * size
+            b.when(self.taps.all_inside(x, size), lambda: tile(x, size, every), lambda: tile(x, size, taps))
+
+        return either
 
     # --- one tile -----------------------------------------------------------------------------------------------------------------
 
@@ -184,7 +199,7 @@ class PixelConvolution:
 
         def tap_row(ky, sums, rows):
             for (kx, end), _, columns in self._tap_columns(taps):
-                unrolled = self.plan.inner == 1 and end - kx <= UNROLLED_TAPS
+                unrolled = self.plan.inner == 1 and end - kx <= UNROLLED_TAPS and None not in columns
                 step = end - kx if unrolled else 1
                 where = (y, x, ky, step, block, rows, columns)
                 sums = b.loop(kx, end, step, lambda kx, *sums, where=where: self._some_taps(where, kx, sums), sums, rolled=True)

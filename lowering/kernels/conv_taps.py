@@ -78,6 +78,11 @@ class Taps:
         """How many pixels at the start of a tile may lie on the left border, and the first that may lie on the right one."""
         return self.axes[1].early, size - self.axes[1].late - 1
 
+    def all_inside(self, x, size):
+        """Whether all taps of a tile of `size` pixels from x on lie inside."""
+        first, last = self.input_column(x, 0), self.input_column(b.add(x, size - 1), self.axes[1].taps - 1)
+        return b.both(b.less(-1, first), b.less(last, self.size[1]))
+
     def column_inside(self, x, p, kx, size):
         """Whether tap kx of pixel p of a tile of `size` pixels from x on lies inside."""
         early, late = self._checked(size)

@@ -44,4 +44,5 @@ def write_dequantized_linear(graph: Graph, op: WrittenOp):
         raise Unwritable(f"blocks need opset {BLOCKS}, found {graph.opset}")
     numbers = op.weight if op.bits == 8 else graph.BitwiseAnd(op.weight, graph.constant(np.uint8(15)))
     weight = graph.DequantizeLinear(numbers, op.scale, op.zero_point, axis=1, block_size=op.block_size)
-    return graph.MatMul(op.x, graph.Transpose(weight, perm=[1, 0]))
+    x = op.x if op.x_scale is None else graph.DequantizeLinear(op.x, op.x_scale, None, axis=-1, block_size=op.block_size)
+    return graph.MatMul(x, graph.Transpose(weight, perm=[1, 0]))

@@ -118,36 +118,45 @@ Byte = DTypes("an 8-bit integer dtype", (dtypes.uint8, dtypes.int8))
 class DequantizedLinear(Op):
     """x @ w.T for a weight of few bits: w = (weight - zero_point) * scale, in blocks along the axis that is summed over.
 
-    x (..., in) f32 or f64; weight (out, in) of bytes, of which the lower `bits` (8, or 4 of u8) count; scale (out, blocks) in the dtype of x and
-    zero_point of the same shape, one for `block_size` numbers of a row. Result (..., out). By f32 the weight stays integers when the model runs.
-    Source: com.microsoft.MatMulNBits of ONNX Runtime.
+    x (..., in) in the dtype of scale, or i8 with x_scale (..., blocks), by which it is multiplied; weight (out, in) of bytes, of which the
+    lower `bits` (8, or 4 of u8) count; scale (out, blocks) f32 or f64 and zero_point of the same shape, one for `block_size` numbers of a row.
+    With `rounds_x` x may be rounded to 8 bits in blocks (to 1/127 of a block's largest number) where that is faster. Result (..., out) in the dtype
+    of scale. By f32 the weight stays integers when the model runs. Source: com.microsoft.MatMulNBits of ONNX Runtime.
     """
 
-    x: Operand[Computed, "T"]
+    x: Operand[DTypes("f32, f64 or i8", (*Computed.members, dtypes.int8))]
     weight: Operand[Byte, "U"]
     scale: Operand[Computed, "T"]
     zero_point: OptionalOperand[Byte, "U"]
+    x_scale: OptionalOperand[Computed, "T"]
     block_size: Attr[int]
     bits: Attr[int] = 8
+    rounds_x: Attr[bool] = False
     result: Result
     traits = (Pure,)
 
-    def verify(x, weight, scale, zero_point, block_size, bits):
+    def verify(x, weight, scale, zero_point, x_scale, block_size, bits, rounds_x):
         if weight.rank != 2 or block_size < 1:
             raise ShapeError(f"dequantized_linear: weight must be (out, in) and block_size at least 1, found {show(weight.shape)} and {block_size}")
         if bits not in (4, 8) or (bits == 4 and weight.dtype != dtypes.uint8):
             raise DTypeError(f"dequantized_linear: 'bits' must be 8, or 4 for a u8 weight, found {bits} for {weight.dtype}")
+        if x.dtype != (dtypes.int8 if x_scale is not None else scale.dtype):
+            wanted = f"{scale.dtype}, as scale," if x_scale is None else "int8, where x_scale is given,"
+            raise DTypeError(f"dequantized_linear: 'x' must be {wanted} found {x.dtype}")
         check_scale("dequantized_linear", weight, scale, zero_point, 1, block_size)
+        if x_scale is not None:
+            check_scale("dequantized_linear", x, x_scale, None, -1, block_size)
 
-    def infer(x, weight, scale, zero_point, block_size, bits):
+    def infer(x, weight, scale, zero_point, x_scale, block_size, bits, rounds_x):
         if x.rank == 0 or weight.rank != 2:
             raise ShapeError(f"dequantized_linear: weight must be (out, in) and x (..., in), found {show(weight.shape)} and {show(x.shape)}")
         require_equal(x.shape[-1], weight.shape[1], f"dequantized_linear: x {show(x.shape)} has {x.shape[-1]} features "
                       f"but weight {show(weight.shape)} takes {weight.shape[1]}")
-        return TensorType(x.shape[:-1] + weight.shape[:1], x.dtype)
+        return TensorType(x.shape[:-1] + weight.shape[:1], scale.dtype)
 
-    def reference(x, weight, scale, zero_point, block_size, bits):
+    def reference(x, weight, scale, zero_point, x_scale, block_size, bits, rounds_x):
         numbers = weight & 15 if bits == 4 else weight
+        x = x if x_scale is None else DequantizeLinear.reference(x, x_scale, None, x.ndim - 1, block_size)
         return np.matmul(x, DequantizeLinear.reference(numbers, scale, zero_point, 1, block_size).T)
 
 

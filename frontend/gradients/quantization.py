@@ -16,7 +16,8 @@ def dequantize_linear(call, x, scale, zero_point):
 
 
 @composed_gradient(om.DequantizedLinear)
-def dequantized_linear(call, x, weight, scale, zero_point):
+def dequantized_linear(call, x, weight, scale, zero_point, x_scale):
+    x = x if x_scale is None else ops.dequantize_linear(x, x_scale, axis=-1, block_size=call.block_size)
     numbers = ops.bitwise_and(weight, 15) if call.bits == 4 else weight
     return ops.linear(x, ops.dequantize_linear(numbers, scale, zero_point, axis=1, block_size=call.block_size))
 

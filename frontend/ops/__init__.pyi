@@ -292,12 +292,13 @@ def dequantize_linear(x: Tensor | ArrayLike, scale: Tensor | ArrayLike, zero_poi
     
     scale, zero_point, axis, block_size: as for `QuantizeLinear`; zero_point has the dtype of x. Source: ONNX DequantizeLinear."""
 
-def dequantized_linear(x: Tensor | ArrayLike, weight: Tensor | ArrayLike, scale: Tensor | ArrayLike, zero_point: Tensor | ArrayLike | None = ..., bits: int = ..., *, block_size: int) -> Tensor:
+def dequantized_linear(x: Tensor | ArrayLike, weight: Tensor | ArrayLike, scale: Tensor | ArrayLike, zero_point: Tensor | ArrayLike | None = ..., x_scale: Tensor | ArrayLike | None = ..., bits: int = ..., rounds_x: bool = ..., *, block_size: int) -> Tensor:
     """x @ w.T for a weight of few bits: w = (weight - zero_point) * scale, in blocks along the axis that is summed over.
     
-    x (..., in) f32 or f64; weight (out, in) of bytes, of which the lower `bits` (8, or 4 of u8) count; scale (out, blocks) in the dtype of x and
-    zero_point of the same shape, one for `block_size` numbers of a row. Result (..., out). By f32 the weight stays integers when the model runs.
-    Source: com.microsoft.MatMulNBits of ONNX Runtime."""
+    x (..., in) in the dtype of scale, or i8 with x_scale (..., blocks), by which it is multiplied; weight (out, in) of bytes, of which the
+    lower `bits` (8, or 4 of u8) count; scale (out, blocks) f32 or f64 and zero_point of the same shape, one for `block_size` numbers of a row.
+    With `rounds_x` x may be rounded to 8 bits in blocks (to 1/127 of a block's largest number) where that is faster. Result (..., out) in the dtype
+    of scale. By f32 the weight stays integers when the model runs. Source: com.microsoft.MatMulNBits of ONNX Runtime."""
 
 def divide(x: Tensor | ArrayLike, y: Tensor | ArrayLike) -> Tensor:
     """x / y, true division. Integers are converted to f64 first, as numpy does."""

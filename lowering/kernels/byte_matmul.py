@@ -29,20 +29,24 @@ class Words:
 
     @staticmethod
     def multiply_add(left, right, sums):
-        lanes = b.lanes_of(sums)
-        as_bytes = b.vector_type(WORD * lanes, ir.IntegerType.get_signless(8))
-        operands = [_bits(sums), vector.bitcast(as_bytes, left), vector.bitcast(as_bytes, right)]
-        attributes = {
-            "intrin": ir.StringAttr.get(f"llvm.x86.avx512.vpdpbusd.{32 * lanes}"),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
-            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
-        }
-        added = ir.Operation.create("llvm.call_intrinsic", results=[operands[0].type], operands=operands, attributes=attributes).result
-        return vector.bitcast(sums.type, added)
+        return vector.bitcast(sums.type, multiply_bytes(_bits(sums), left, right))
 
     @staticmethod
     def plus(x, y):
         return vector.bitcast(x.type, arith.addi(_bits(x), _bits(y)))
+
+
+def multiply_bytes(sums, unsigned, signed):
+    """sums, vectors of i32, with the four products of each lane's bytes more; the factors are vectors of words of any 32-bit type."""
+    lanes = b.lanes_of(sums)
+    as_bytes = b.vector_type(WORD * lanes, ir.IntegerType.get_signless(8))
+    operands = [sums, vector.bitcast(as_bytes, unsigned), vector.bitcast(as_bytes, signed)]
+    attributes = {
+        "intrin": ir.StringAttr.get(f"llvm.x86.avx512.vpdpbusd.{32 * lanes}"),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
+        "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+    }
+    return ir.Operation.create("llvm.call_intrinsic", results=[sums.type], operands=operands, attributes=attributes).result
 
 
 def _bits(vec):

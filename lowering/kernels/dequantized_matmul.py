@@ -56,7 +56,7 @@ def emit_dequantized_matmul(a, numbers: Numbers, c, shape: MatmulShape, epilogue
     b.when(b.less(rows, FEW + 1), few, many)
 
 
-class _Dequantized(Product):
+class Dequantized(Product):
     """Reads the numbers and what they are scaled by."""
 
     def __init__(self, a, numbers, c, shape, epilogue, target, rolled):
@@ -88,7 +88,7 @@ class _Dequantized(Product):
         return [arith.sitofp(self.kind, vec) for vec in wide]
 
 
-class _FewRows(_Dequantized):
+class _FewRows(Dequantized):
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.plan = replace(self.plan, height=min(self.plan.height, FEW), panels=1, depth=self.shape.k, copy=False)
@@ -111,7 +111,7 @@ class _FewRows(_Dequantized):
         return b.loop(0, -(-self.shape.k // block), 1, part, start)
 
 
-class _Unpacked(_Dequantized):
+class _Unpacked(Dequantized):
     def __init__(self, *arguments):
         super().__init__(*arguments)
         depth = depth_of(self.shape.k, self.numbers.block)

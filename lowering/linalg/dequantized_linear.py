@@ -11,16 +11,21 @@ from ...dialect.ops.quantization import DequantizedLinear
 from ...dialect.shapes import TensorType
 from ..kernels.dequantized_matmul import depth_of
 from ..kernels.pack import panel_width
+from ..kernels.rounded_matmul import is_in_words
 from ..targets import host
 from .builder import PARALLEL, REDUCTION
 from .linear_algebra import as_matrix, multiply
 from .registry import lowers, TensorValue
+from .rounded_rows import dequantized_rows, rounded_product
 from .scalar import cast, Scalar
 
 
 @lowers(DequantizedLinear)
 def dequantized_linear(build, op):
-    x, weight = as_matrix(build, op.x, left=True), Weight(build, op)
+    weight = Weight(build, op)
+    if op.x_scale is not None and weight.has_kernel() and weight.has_words():
+        return rounded_product(build, weight, op.x, op.x_scale, op.result)
+    x = as_matrix(build, op.x if op.x_scale is None else dequantized_rows(build, op.x, op.x_scale, op.block_size), left=True)
     type = TensorType(x.shape[:-1] + op.weight.shape[:1], op.result.dtype)
     product = weight.product(x, type) if weight.has_kernel() else multiply(build, x, weight.dequantized(), type, columns=True)
     return build.reshape(product, type, op.result)
@@ -41,13 +46,17 @@ class Weight:
         n, k = self.weight.shape
         return n > host().lanes(32) and depth_of(k, self.block) is not None
 
+    def has_words(self) -> bool:
+        """Whether the numbers can be multiplied by bytes."""
+        return host().byte_products and self.weight.dtype == dtypes.uint8 and is_in_words(self.block, self.weight.shape[1])
+
     def product(self, x: TensorValue, result: TensorType) -> ir.Value:
         """x @ w.T from the panels."""
         build, rank, width = self.build, result.rank, self.width
         *rows, n, k = [ir.AffineExpr.get_dim(i) for i in range(rank + 1)]
         panel, column = ir.AffineExpr.get_floor_div(n, width), ir.AffineExpr.get_mod(n, width)
         parameter = [panel, ir.AffineExpr.get_floor_div(k, self.block), column]
-        operands = [x.value, self.numbers(), self.in_panels(self.scale)] + ([] if self.zero is None else [self.in_panels(self.zero)])
+        operands = [x.value, self.numbers(), *self.parameters()]
         maps = [[*rows, k], [panel, k, ir.AffineExpr.get_mod(n, width * self.bits // 8)], parameter, parameter][:len(operands)]
         kernel = {"name": "dequantized_matmul", "block": self.block, "bits": self.bits, "unsigned": self.weight.dtype == dtypes.uint8}
         return build.generic(
@@ -66,6 +75,10 @@ class Weight:
         *zero, total = rest
         number = scalar.subtract(number, zero[0]) if zero else number
         return scalar.sum(total, scalar.product(x, scalar.multiply(number, scale)))
+
+    def parameters(self) -> list[ir.Value]:
+        """Scales, and zero points where there are any."""
+        return [self.in_panels(v) for v in (self.scale, self.zero) if v is not None]
 
     def dequantized(self) -> TensorValue:
         """w in the dtype of its scales."""

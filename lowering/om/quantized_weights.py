@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from mlir import ir
 
 from ...dialect import dtypes
@@ -20,19 +21,22 @@ from ...dialect.ops.constant import Constant, Parameter
 from ...dialect.ops.elementwise import BitwiseAnd, Cast, Subtract
 from ...dialect.ops.indexing import Gather
 from ...dialect.ops.linear_algebra import Linear, Matmul
-from ...dialect.ops.quantization import Byte, DequantizeLinear
+from ...dialect.ops.quantization import Byte, DequantizedLinear, DequantizeLinear
 from ...dialect.ops.shape import Reshape, Slice, Transpose
+from ..kernels.rounded_matmul import is_in_words
+from ..targets import host
 from .patterns import apply_patterns, Rewriter
 from .quantized_moves import literal
 
 SMALLEST = 1 << 18
 """Numbers of a weight or table that is worth it: in f32 it would not stay in L2."""
+LARGEST = 127.0  # of the integers of a block of x
 OF_WEIGHTS = (Reshape, Slice, Transpose, Cast, BitwiseAnd, Subtract)
 
 
 def keep_quantized_weights(module: ir.Module) -> bool:
     """Rewrite the products of all functions; whether any changed."""
-    return apply_patterns(module, {Matmul: [of_matmul], Linear: [of_linear], Gather: [of_gather]})
+    return apply_patterns(module, {Matmul: [of_matmul], Linear: [of_linear], Gather: [of_gather], DequantizedLinear: [of_rounded]})
 
 
 def of_matmul(op: OpView, rewriter: Rewriter):
@@ -67,6 +71,22 @@ def of_gather(op: OpView, rewriter: Rewriter):
         return ops.dequantize_linear(rows(numbers), each(scale), each(zero), axis=indices.rank, block_size=numbers.shape[1])
     parameters = (rows(scale), rows(zero)) if block else (scale, zero)
     return ops.dequantize_linear(rows(numbers), *parameters, axis=moved, block_size=block)
+
+
+def of_rounded(op: OpView, rewriter: Rewriter):
+    """x as i8, a scale for each block, where the processor multiplies bytes and x may be rounded so."""
+    block, k = op.attributes["block_size"], rewriter.node(op.operand("weight")).shape[1]
+    unsigned = rewriter.node(op.operand("weight")).dtype == dtypes.uint8 and rewriter.node(op.operand("scale")).dtype == dtypes.float32
+    if not op.attributes["rounds_x"] or op.operand("x_scale") is not None or not host().byte_products or not unsigned or not is_in_words(block, k):
+        return None
+    ops, x = rewriter.ops, rewriter.node(op.operand("x"))
+    blocks = ops.reshape(x, shape=(*x.shape[:-1], k // block, block))
+    top = ops.max(ops.abs(blocks), axis=(blocks.rank - 1,), keepdims=True)
+    factor = ops.where(ops.greater(top, ops.constant(value=np.zeros((), np.float32))), LARGEST / top, ops.constant(value=np.zeros((), np.float32)))
+    rounded = ops.reshape(ops.cast(ops.round(blocks * factor), dtype=dtypes.int8), shape=x.shape)
+    x_scale = ops.reshape(top * (1 / LARGEST), shape=(*x.shape[:-1], k // block))
+    weight, scale, zero = (v if v is None else rewriter.node(v) for v in (op.operand(name) for name in ("weight", "scale", "zero_point")))
+    return ops.dequantized_linear(rounded, weight, scale, zero, x_scale, block_size=block, bits=op.attributes["bits"])
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from ..shape import sizes_of
 from ..values import Value
 from .domain import microsoft
 
+BYTES = 4  # the accuracy_level of MatMulNBits that allows 8 bits for the numbers of A
+
 
 def unpacked(x: Tensor, bits: int, count: int) -> Tensor:
     """The numbers of `bits` bits in the bytes along the last axis, the lowest bits first: (..., bytes) as (..., count) of u8."""
@@ -39,7 +41,8 @@ def read_matmul_n_bits(node, ops):
     a = node.tensor(0)
     x = a.astype(dtypes.float32)
     if points.dtype == dtypes.uint8:
-        y = om.dequantized_linear(x, numbers, scales, points, block_size=block, bits=8 if bits == 8 else 4)
+        rounds = node.int("accuracy_level", 0) == BYTES
+        y = om.dequantized_linear(x, numbers, scales, points, block_size=block, bits=8 if bits == 8 else 4, rounds_x=rounds)
     else:
         each = lambda parameter: aligned(parameter, numbers, 1, block)
         y = ops.linear(x, (numbers.astype(dtypes.float32) - each(points)) * each(scales))

@@ -6,6 +6,7 @@ from onnx.reference import ReferenceEvaluator
 
 import onemlir as om
 from onemlir import ops
+from onemlir.lowering import targets
 
 rng = np.random.default_rng(0)
 X = (rng.standard_normal((2, 3, 4)) * 40).astype(np.float32)
@@ -72,6 +73,33 @@ def test_wrong_weights_of_few_bits():
     x, w, s = np.ones((2, 8), np.float32), np.ones((3, 8), np.int8), np.ones((3, 2), np.float32)
     for arguments, options, message in [
         ((x, w, s[:, :1]), {"block_size": 4}, "scale must have shape"), ((x[:, :7], w, s), {"block_size": 4}, "x .* has 7 features"),
-        ((x, w, s), {"block_size": 4, "bits": 4}, "'bits' must be 8, or 4 for a u8 weight"), ((x, w, s), {"block_size": 0}, "block_size at least 1")]:
+        ((x, w, s), {"block_size": 4, "bits": 4}, "'bits' must be 8, or 4 for a u8 weight"), ((x, w, s), {"block_size": 0}, "block_size at least 1"),
+        ((x.astype(np.int8), w, s), {"block_size": 4}, "'x' must be float32, as scale"),]:
         with pytest.raises(om.OnemlirError, match=message):
             ops.dequantized_linear(*map(om.tensor, arguments), **options)
+
+
+@pytest.mark.parametrize("target", [targets.AVX512, targets.AVX512_VNNI, targets.AVX2_VNNI], ids=lambda t: t.name)
+def test_products_of_rounded_rows(target):
+    """Rows of i8 with a scale a block, by u8 of 8 and 4 bits, where the processor multiplies bytes and where not; against f64."""
+    if target.byte_products and not (targets.host().byte_products and target.vector_bits <= targets.host().vector_bits):
+        pytest.skip("needs byte products of this width")
+    cases = [(70, 64, 16, 4, True), (33, 96, 96, 8, True), (40, 64, 32, 4, False)]
+    weights = [(rng.integers(0, 256, (n, k)).astype(np.uint8), rng.uniform(0.1, 1, (n, k // block)).astype(np.float32),
+                rng.integers(0, 16, (n, k // block)).astype(np.uint8) if zeros else None) for n, k, block, _, zeros in cases]
+
+    def products(*inputs):
+        return [ops.dequantized_linear(x, *(None if a is None else om.tensor(a) for a in arrays), x_scale, block_size=block, bits=bits)
+                for x, x_scale, arrays, (_, _, block, bits, _) in zip(inputs[::2], inputs[1::2], weights, cases)]
+
+    def draw(*rows):
+        return [a for _, k, block, _, _ in cases for a in (rng.integers(-127, 128, (*rows, k)).astype(np.int8), rng.uniform(0, 1, (*rows, k // block)).astype(np.float32))]
+
+    with targets.lowering_for(target):
+        single = om.trace(products, *map(om.tensor, draw())).session(threads=1)
+        rows = om.trace(products, *map(om.tensor, draw(2)), axes=[("n", None)] * 6).session(threads=2)
+    for session, inputs in [(single, draw()), (rows, draw(0)), (rows, draw(1)), (rows, draw(13))]:
+        for got, x, x_scale, (weight, scale, zero), (_, _, block, bits, _) in zip(session(*inputs), inputs[::2], inputs[1::2], weights, cases):
+            spread = lambda a: np.repeat(a, block, axis=-1).astype(np.float64)
+            w = (((weight & 15) if bits == 4 else weight).astype(np.float64) - (0 if zero is None else spread(zero))) * spread(scale)
+            np.testing.assert_allclose(got, (x * spread(x_scale)) @ w.T, rtol=1e-5, atol=1e-2)

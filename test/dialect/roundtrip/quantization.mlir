@@ -17,8 +17,8 @@ func.func @dequantize_linear(%arg0: tensor<i8>, %arg1: tensor<f32>) -> tensor<f3
 }
 
 // CHECK-LABEL: func.func @dequantized_linear(
-// CHECK-NEXT: %0 = "om.dequantized_linear"(%arg0, %arg1, %arg2) {bits = 8 : i64, block_size = 2 : i64} : (tensor<1x2xf32>, tensor<3x2xi8>, tensor<3x1xf32>) -> tensor<1x3xf32>
+// CHECK-NEXT: %0 = "om.dequantized_linear"(%arg0, %arg1, %arg2) {bits = 8 : i64, block_size = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, rounds_x = false} : (tensor<1x2xf32>, tensor<3x2xi8>, tensor<3x1xf32>) -> tensor<1x3xf32>
 func.func @dequantized_linear(%arg0: tensor<1x2xf32>, %arg1: tensor<3x2xi8>, %arg2: tensor<3x1xf32>) -> tensor<1x3xf32> {
-  %0 = "om.dequantized_linear"(%arg0, %arg1, %arg2) {bits = 8 : i64, block_size = 2 : i64} : (tensor<1x2xf32>, tensor<3x2xi8>, tensor<3x1xf32>) -> tensor<1x3xf32>
+  %0 = "om.dequantized_linear"(%arg0, %arg1, %arg2) {bits = 8 : i64, block_size = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, rounds_x = false} : (tensor<1x2xf32>, tensor<3x2xi8>, tensor<3x1xf32>) -> tensor<1x3xf32>
   return %0 : tensor<1x3xf32>
 }

@@ -2,6 +2,8 @@
 import numpy as np
 import pytest
 
+from onemlir.lowering.targets import host
+
 from models import microsoft as ms, node, same_node_as_peer as check
 
 rng = np.random.default_rng(4)
@@ -111,6 +113,16 @@ def test_matmul_n_bits(bits, columns, points, rows):
         constants["z"] = (normal(rows, blocks) * 4 + 8).astype(np.float32)
     names = "a b s" + ("" if points == "none" else " z")
     check(ms("MatMulNBits", names, "y", K=columns, N=rows, bits=bits, block_size=block), {"a": normal(2, 3, columns)}, constants, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("points", [False, True])
+def test_matmul_n_bits_of_rounded_rows(points):
+    """accuracy_level 4 lets the rows be rounded to 8 bits, by the largest number of a block; without that processor they stay f32."""
+    constants = {"b": u8(40, 2, 16), "s": np.abs(normal(80))} | ({"z": u8(40, 1)} if points else {})
+    node = ms("MatMulNBits", "a b s" + " z" * points, "y", K=64, N=40, bits=4, block_size=32, accuracy_level=4)
+    a = normal(3, 2, 64)
+    a[1] = 0
+    check(node, {"a": a}, constants, rtol=2e-2, atol=0.3 if not host().byte_products else 1e-3)
 
 
 @pytest.mark.parametrize("bits, points", [(4, True), (4, False), (8, True)])

@@ -1,4 +1,5 @@
-// RUN: onemlir-opt %s --split-input-file --om-keep-quantized-weights --om-dce | FileCheck %s
+// RUN: env ONEMLIR_TARGET=avx512 onemlir-opt %s --split-input-file --om-keep-quantized-weights --om-dce | FileCheck %s
+// RUN: env ONEMLIR_TARGET=avx512vnni onemlir-opt %s --split-input-file --om-keep-quantized-weights --om-dce | FileCheck %s --check-prefix=VNNI
 
 // One scale a column of the product.
 // CHECK-LABEL: func.func @columns
@@ -68,4 +69,23 @@ func.func @tables(%i: tensor<2x?xi64>, %s: tensor<f32>, %r: tensor<1024xf32>, %b
   %2 = "om.dequantize_linear"(%v, %b) {axis = 1 : i64, block_size = 32 : i64} : (tensor<1024x512xi8>, tensor<1024x16xf32>) -> tensor<1024x512xf32>
   %z = "om.gather"(%2, %i) {axis = 0 : i64} : (tensor<1024x512xf32>, tensor<2x?xi64>) -> tensor<2x?x512xf32>
   return %x, %y, %z : tensor<2x?x512xf32>, tensor<2x?x512xf32>, tensor<2x?x512xf32>
+}
+
+// -----
+
+// Rows that may be rounded are, where the processor multiplies bytes.
+// CHECK-LABEL: func.func @rounded
+// CHECK-NEXT: "om.dequantized_linear"(%arg0, %arg1, %arg2)
+// CHECK-SAME: rounds_x = true
+// VNNI-LABEL: func.func @rounded
+// VNNI: %[[TOP:.*]] = "om.max"
+// VNNI: "om.round"
+// VNNI: %[[CAST:.*]] = "om.cast"(%{{.*}}) {dtype = i8}
+// VNNI: %[[X:.*]] = "om.reshape"(%[[CAST]],
+// VNNI: "om.dequantized_linear"(%[[X]], %arg1, %arg2, %{{[0-9]+}})
+// VNNI-SAME: rounds_x = false
+// VNNI-SAME: (tensor<?x64xi8>, tensor<40x64xui8>, tensor<40x2xf32>, tensor<?x2xf32>) -> tensor<?x40xf32>
+func.func @rounded(%x: tensor<?x64xf32>, %w: tensor<40x64xui8>, %s: tensor<40x2xf32>) -> tensor<?x40xf32> {
+  %y = "om.dequantized_linear"(%x, %w, %s) {bits = 8 : i64, block_size = 32 : i64, rounds_x = true, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<?x64xf32>, tensor<40x64xui8>, tensor<40x2xf32>) -> tensor<?x40xf32>
+  return %y : tensor<?x40xf32>
 }

@@ -25,7 +25,7 @@ LARGEST_FILTER = 16 << 20
 """Bytes of the transformed filter, at most."""
 WINDOW_COST, TILE_COST = {2: 90, 4: 320}, {2: 70, 4: 200}
 """What the transforms take for one tile and channel, and one tile and filter, in multiply-adds of the same time."""
-ASSUMED = 16
+ASSUMED = 24
 """Height and width of an output, where they are known only at run time."""
 BYTE_COST = 6
 """Multiply-adds in the time in which a byte of a filter comes from beyond L2."""

@@ -14,14 +14,21 @@ _PAIRS = {
     torch.float64: dtypes.float64, **{getattr(torch, f"{u}int{n}"): np.dtype(f"{u}int{n}") for u in ("", "u") for n in (8, 16, 32, 64)},
 }
 _BACK = {ours: theirs for theirs, ours in _PAIRS.items()}
+_OF_PYTHON = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
 
 
 def to_numpy_dtype(dtype: torch.dtype) -> np.dtype:
     """The dialect's dtype of a torch dtype. DTypeError for complex, quantized and others that the dialect does not have."""
-    found = _PAIRS.get(dtype)
+    found = _PAIRS.get(_OF_PYTHON.get(dtype, dtype))
     if found is None:
         raise DTypeError(f"torch's dtype {dtype} is not one of the dialect's: {', '.join(map(str, _PAIRS))}")
     return found
+
+
+def dtype_among(args, kwargs) -> torch.dtype | None:
+    """The dtype that the arguments of ``x.to(...)`` name, by a dtype, one of Python's types, or a tensor."""
+    given = kwargs.get("dtype") or next((a for a in args if isinstance(a, (torch.dtype, torch.Tensor, type))), None)
+    return given.dtype if isinstance(given, torch.Tensor) else _OF_PYTHON.get(given, given) if isinstance(given, type) else given
 
 
 def to_torch_dtype(dtype) -> torch.dtype:

@@ -58,6 +58,7 @@ def compile_program(program, path, *, target: str = "", cpu: str = "", threads: 
     for place in (path, weights):
         if place is not None:
             check_place(place)
+    _check_apart(path, name, weights, header)
     if isolate and not registered_here():
         options = {"target": target, "cpu": cpu, "threads": threads, "name": name, "weights": weights, "executable": executable,
                    "header": header}
@@ -74,6 +75,16 @@ def compile_program(program, path, *, target: str = "", cpu: str = "", threads: 
         library = Library(program, machine, name, threads or 0, pathlib.Path(folder), pathlib.Path(weights) if weights else None)
         library.write(path, kind, header)
     return path
+
+
+def _check_apart(path: pathlib.Path, name: str | None, weights, header: bool) -> None:
+    """CompileError where two of the files to write are one."""
+    if weights is None:
+        return
+    header_file = path.parent / f"{c_name(name or path.name.split('.')[0])}.h"
+    for other, what in ((path, "what is compiled"), *([(header_file, "the header")] if header else [])):
+        if os.path.realpath(weights) == os.path.realpath(other):
+            raise CompileError(f"'{weights}' cannot hold the weights: it is {what}; give the weights a file of their own")
 
 
 def c_name(text: str) -> str:

@@ -8,6 +8,7 @@ import warnings
 import torch
 
 from ..complex_tensor import constant_parts, is_complex, of_complex, OF_COMPLEX, parts_of, REAL_OF, RecordedComplex, whole_parts, write_parts
+from ..dtypes import dtype_among
 from ..registry import handles
 from ..tensor import RecordedTensor, value_of, View, view_of
 from ... import ops
@@ -67,7 +68,7 @@ def adjoint(recording, input):
 @of_complex("to", "type", "aten._to_copy", "aten.to.dtype")
 def to(recording, input, *args, **kwargs):
     """Another precision; from real numbers; or to real ones, which leaves out the imaginary part."""
-    dtype = kwargs.get("dtype") or next((a if isinstance(a, torch.dtype) else a.dtype for a in args if isinstance(a, (torch.dtype, torch.Tensor))), None)
+    dtype = dtype_among(args, kwargs)
     real, imaginary = whole_parts(recording, input)
     if dtype is None:
         return input

@@ -13,7 +13,7 @@ from ...ops.indexing import getitem
 from ...ops.shape import expand, moveaxis, sizes, squeeze, swapaxes
 from ...symbolic_int import size_of
 from ...tensor import Tensor
-from ..dtypes import to_numpy_dtype
+from ..dtypes import dtype_among, to_numpy_dtype
 from ..registry import handles
 from ..tensor import RecordedTensor, refuse_owned, reshape_in_place, value_of, View, view_of
 from ..sizes import from_sym_int
@@ -320,9 +320,7 @@ def type_(recording, input, dtype=None, non_blocking=False):
 @handles("to", kind="raw")
 def to(recording, input, *args, **kwargs):
     """The same tensor when the dtype stays, as in torch; else a converted one."""
-    import torch
-
-    dtype = kwargs.get("dtype") or next((a if isinstance(a, torch.dtype) else a.dtype for a in args if isinstance(a, (torch.dtype, torch.Tensor))), None)
+    dtype = dtype_among(args, kwargs)
     tensor = recording.recorded(input)
     value = value_of(tensor)
     if dtype is None or to_numpy_dtype(dtype) == value.dtype:

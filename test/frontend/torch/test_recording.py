@@ -206,11 +206,11 @@ def test_promotion(agrees):
 
 def test_missing_functions_are_listed_together():
     def program(x):
-        return torch.linalg.svdvals(x).sum() + torch.fft.fft(x).sinh().real
+        return torch.special.bessel_j0(x).sum() + torch.fft.fft(x).sinh().real
 
     with pytest.raises(om.UnsupportedOpError) as caught:
         om.trace(program, torch.ones(2, 2))
-    assert "svd" in str(caught.value) and "sinh of complex numbers" in str(caught.value) and HERE in str(caught.value)
+    assert "bessel" in str(caught.value) and "sinh of complex numbers" in str(caught.value) and HERE in str(caught.value)
 
 
 def test_user_registration(interpreted, monkeypatch):
@@ -303,6 +303,7 @@ def test_kept_tensor_is_refused():
 
 
 SAME_AS_TORCH = {
+    "dtypes by Python's types": lambda x: (x.to(int), torch.zeros(2, dtype=float) + x.sum(dtype=float), torch.ones(3, dtype=bool), x.to(dtype=float)),
     "view(dtype)": lambda x: x.view(torch.int32) + 1,
     "write through as_strided": lambda x: _strided(x.clone()),
     "quantile": lambda x: (torch.quantile(x, torch.tensor([0.0, 0.3, 1.0]), dim=1), torch.quantile(x, 0.5, interpolation="nearest")),
@@ -344,7 +345,7 @@ REFUSED = {
     "sparse": lambda x: x.to_sparse(),
     "quantized": lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).dequantize(),
     "a wrong index": lambda x: x[5],
-    "singular values": lambda x: torch.linalg.svdvals(x),
+    "eigenvalues": lambda x: torch.linalg.eigvals(x[:, :2]),
     "nested tensors": lambda x: torch.nested.nested_tensor([x, x]),
     "int of a size times a float": lambda x: x[:int(x.shape[0] * 0.5)],
 }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import onemlir as om
+from onemlir.errors import CompileError
 
 from .models import CPU, gathering, large, mlp, mlp_by_numpy, tiny
 
@@ -341,7 +342,11 @@ def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "net.h").mkdir()
     with pytest.raises(IsADirectoryError, match="net.h' cannot be written: it is a folder"):
         traced.compile(tmp_path / "net.o", cpu=CPU, isolate=True)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "net.h"]
+    (tmp_path / "net.h").rmdir()
+    for weights, what in (("net.o", "what is compiled"), ("net.h", "the header")):
+        with pytest.raises(CompileError, match=f"{weights}' cannot hold the weights: it is {what}"):
+            traced.compile(tmp_path / "net.o", cpu=CPU, weights=tmp_path / weights)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
 
 
 THREADS = """

@@ -46,7 +46,7 @@ class _Tile:
     index: object
 
 
-def emit_rounded_matmul(a, rows: RowScales, numbers: Numbers, c, shape: MatmulShape, epilogue=None, target: Target | None = None, rolled: bool = False):
+def emit_rounded_matmul(a, rows: RowScales, numbers: Numbers, c, shape: MatmulShape, epilogue=None, target: Target | None = None, rolled=False):
     """Emit C = epilogue(A B) for a `shape` whose n and k are known, of more columns than a vector has, without batch axes."""
     _Rounded(a, rows, numbers, c, shape, epilogue, target or host(), rolled).emit()
 

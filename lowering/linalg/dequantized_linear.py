@@ -69,7 +69,7 @@ class Weight:
         build, scalar = self.build, Scalar(self.build, dtypes.float32)
         if self.bits == 4:
             half = arith.DivUIOp(arith.RemUIOp(n, build.const_index(self.width)).result, build.const_index(self.width // 2)).result
-            shift = cast(build, arith.IndexCastOp(ir.IntegerType.get_signless(32), arith.MulIOp(half, build.const_index(4)).result).result, dtypes.int32, dtypes.uint8)
+            shift = arith.IndexCastOp(ir.IntegerType.get_signless(8), arith.MulIOp(half, build.const_index(4)).result).result
             byte = arith.AndIOp(arith.ShRUIOp(byte, shift).result, build.constant(15, self.weight.dtype)).result
         number = cast(build, byte, self.weight.dtype, dtypes.float32)
         *zero, total = rest

@@ -31,8 +31,8 @@ def rounded_product(build, weight, x: TensorValue, x_scale: TensorValue, result:
     flat = lambda v: TensorValue(build.reshape(v.value, v.type, v.type.with_shape((rows, v.shape[-1]))), v.type.with_shape((rows, v.shape[-1])))
     x, x_scale, type = flat(x), flat(x_scale), TensorType((rows, n), dtypes.float32)
     m, column, step = (ir.AffineExpr.get_dim(i) for i in range(3))
-    panel, block, lane = ir.AffineExpr.get_floor_div(column, weight.width), ir.AffineExpr.get_floor_div(step, weight.block), ir.AffineExpr.get_mod(column, weight.width)
-    word = ir.AffineExpr.get_floor_div(step, WORD * 8 // weight.bits)
+    panel, block, word = (ir.AffineExpr.get_floor_div(a, c) for a, c in ((column, weight.width), (step, weight.block), (step, WORD * 8 // weight.bits)))
+    lane = ir.AffineExpr.get_mod(column, weight.width)
     parameters = weight.parameters()
     operands = [x.value, x_scale.value, _block_sums(build, x, x_scale, weight.block), _words(weight), *parameters]
     maps = [[m, step], [m, block], [m, block], [panel, word, lane], *[[panel, block, lane]] * len(parameters)]

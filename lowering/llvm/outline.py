@@ -54,8 +54,10 @@ def inline_kernels(module: ir.Module) -> None:
 
 def _is_all(function: ir.Operation, loop: ir.Operation) -> bool:
     """Whether a kernel's function is a loop of one dimension and what is computed for it from arguments, without memory of its own."""
+    if not symbol(function).startswith(KERNEL_FUNCTION):
+        return False
     *before, last, end = [op.operation for op in entry_block(function).operations]
-    return (symbol(function).startswith(KERNEL_FUNCTION) and last == loop and not len(end.operands) and len(loop.operands) == 3
+    return (last == loop and not len(end.operands) and len(loop.operands) == 3
             and all(len(op.results) == 1 and not len(op.regions) and (op.name in VIEWS or op.name.startswith("arith.")) for op in before))
 
 

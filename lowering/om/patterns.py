@@ -77,6 +77,11 @@ class Rewriter:
             self._analysis = ShapeAnalysis(self._function)
             self._builder = builder_for(self._analysis)
 
+    def keep_type(self, old: ir.Value, new: ir.Value) -> None:
+        """Let a value have the symbolic type of the one it stands for."""
+        if self._analysis is not None and old in self._analysis.tensors:
+            self._analysis.tensors[new] = self._analysis.tensors[old]
+
     def forget(self) -> None:
         """Drop what was computed about the function; it changes."""
         self._analysis = self._builder = None
@@ -126,7 +131,9 @@ def _rewrite(operation: ir.Operation, patterns, rewriter: Rewriter, apart: bool)
                 continue
             for old, new in zip(op.results, found if isinstance(found, tuple) else (found,)):
                 value = new.value if isinstance(new, Node) else new
-                old.replace_all_uses_with(value if value.type == old.type else tensor.CastOp(old.type, value).result)
+                value = value if value.type == old.type else tensor.CastOp(old.type, value).result
+                rewriter.keep_type(old, value)
+                old.replace_all_uses_with(value)
         del op
         if not apart:
             rewriter.forget()

@@ -36,7 +36,8 @@ OF_WEIGHTS = (Reshape, Slice, Transpose, Cast, BitwiseAnd, Subtract)
 
 def keep_quantized_weights(module: ir.Module) -> bool:
     """Rewrite the products of all functions; whether any changed."""
-    return apply_patterns(module, {Matmul: [of_matmul], Linear: [of_linear], Gather: [of_gather], DequantizedLinear: [of_rounded]})
+    patterns = {Matmul: [of_matmul], Linear: [of_linear], Gather: [of_gather], DequantizedLinear: [of_rounded]}
+    return apply_patterns(module, patterns, apart=True)
 
 
 def of_matmul(op: OpView, rewriter: Rewriter):
@@ -57,7 +58,8 @@ def of_gather(op: OpView, rewriter: Rewriter):
     table = rewriter.producer(op.operand("x"), DequantizeLinear)
     if table is None or not is_weight(table.operand("x")):
         return None
-    numbers, scale, indices, zero = (v if v is None else rewriter.node(v) for v in (*table.operands[:2], op.operand("indices"), table.operand("zero_point")))
+    operands = table.operand("x"), table.operand("scale"), table.operand("zero_point"), op.operand("indices")
+    numbers, scale, zero, indices = (v if v is None else rewriter.node(v) for v in operands)
     along, axis, block = op.attributes["axis"] % max(numbers.rank, 1), table.attributes["axis"] % max(numbers.rank, 1), table.attributes["block_size"]
     if not _is_large(numbers) or (block and axis == along):
         return None

@@ -30,7 +30,7 @@ STAGES = (
                      "om-split-batch", "om-dce", "om-decompose", "om-to-linalg", "canonicalize", "cse", "om-propagate-layouts",
                      "om-fuse-elementwise", "canonicalize", "cse")),
     Stage("prepare", ("om-attach-epilogues", "loop-invariant-code-motion", "om-split-prepare", "canonicalize", "cse")),
-    Stage("buffers", ("om-bufferize", "om-plan-memory")),
+    Stage("buffers", ("om-bufferize", "om-fuse-rows", "om-plan-memory")),
     Stage("loops", ("om-linalg-to-loops", "cse", "canonicalize")),
     Stage("llvm", ("om-expand-math", "om-to-llvm")),
 )

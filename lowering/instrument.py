@@ -17,7 +17,7 @@ from .buffers.sizes import number_of
 from .loops.structured import dimension, structured
 
 LABEL = "om.profile."
-MEASURED = ("linalg.generic", "memref.copy", "scf.for", "scf.while", "scf.if")
+MEASURED = ("linalg.generic", "memref.copy", "scf.parallel", "scf.for", "scf.while", "scf.if")
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def describe(operation: ir.Operation) -> Labelled:
     """What an operation at the buffer stage is and how much work it has."""
     where = str(operation.location).removeprefix("loc(").removesuffix(")").replace('"', "")
     if operation.name != "linalg.generic":
-        return Labelled(operation.name, where, None, None)
+        return Labelled("rows" if operation.name == "scf.parallel" else operation.name, where, None, None)
     op = structured(operation)
     shapes = " ".join(_shape(v.type) for v in op.operands)
     what = ir.StringAttr(op.kernel["name"]).value if op.kernel else "reduction" if "reduction" in op.kinds else "elementwise"

@@ -134,6 +134,14 @@ def om_bufferize(module: ir.Module) -> None:
     bufferize(module)
 
 
+@register_pass("om-fuse-rows", requires=(no_om_ops, no_tensors), builtin=True)
+def om_fuse_rows(module: ir.Module) -> None:
+    """Join neighbours that work on the same rows, as of softmax and normalization, in one loop over the rows."""
+    from .buffers.rows import fuse_rows
+
+    fuse_rows(module)
+
+
 @register_pass("om-plan-memory", requires=(no_om_ops, no_tensors), builtin=True)
 def om_plan_memory(module: ir.Module) -> None:
     """Place allocations in one arena by lifetime."""

@@ -241,15 +241,25 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, dtype=None):
 
 @handles("linalg_matrix_norm")
 def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, dtype=None):
-    """Frobenius, or the largest or smallest sum of a column (1, -1) or row (inf, -inf). Those of singular values are refused."""
+    """Frobenius; the largest or smallest sum of a column (1, -1) or row (inf, -inf), or singular value (2, -2); their sum ("nuc")."""
     x, (row, column) = optional_dtype(input, dtype), (axis % input.ndim for axis in dim)
     if ord == "fro":
         return ops.norm(x, ord=2.0, axis=(row, column), keepdims=keepdim)
     if ord == "nuc" or abs(ord) == 2:
-        raise UnsupportedOpError(f"a matrix norm with ord {ord!r}, of singular values, cannot be recorded; 'fro', 1, -1, inf and -inf can")
+        return _spectral_norm(ops.moveaxis(x, (row, column), (-2, -1)), ord, (row, column) if keepdim else None)
     summed, kept = (row, column) if abs(ord) == 1 else (column, row)
     y = (ops.max if ord > 0 else ops.min)(ops.sum(ops.abs(x), axis=summed, keepdims=True), axis=kept, keepdims=True)
     return y if keepdim else ops.squeeze(y, (row, column))
+
+
+def _spectral_norm(x: Tensor, ord, kept):
+    from .matrix_factors import svdvals
+
+    values = svdvals(x)
+    if values is NotImplemented:
+        raise UnsupportedOpError(f"a matrix norm with ord {ord!r}, of singular values, needs matrices of fixed size; 'fro', 1, -1, inf and -inf do not")
+    y = (ops.sum if ord == "nuc" else ops.max if ord > 0 else ops.min)(values, axis=-1)
+    return y if kept is None else ops.expand_dims(y, tuple(sorted(kept)))
 
 
 @handles("cov")

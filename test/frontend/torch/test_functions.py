@@ -165,9 +165,10 @@ MORE = {
     "sizes as tensors": (lambda x: (x[:torch.tensor(x.shape[0]) - 1], x.new_zeros(torch.tensor(x.shape[0]) * 2)), lambda n: (numbers(n, 5),)),
     "memory of symbolic size": (lambda x: (x * 2).as_strided((x.shape[0] - 1, 2, 5), (5, 5, 1)), lambda n: (numbers(n, 5),)),
     "a mask that is made": (lambda x: x * 2 if (torch.where(torch.arange(x.shape[0]) >= 0, 0.0, -3e38) > 0).any() else x, lambda n: (numbers(n, 5),)),
-    "scans": (lambda x: (higher_order.associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (x, x + 1), 0, True, "generic"),
-                         higher_order.scan(lambda c, row: (c + row, {"y": c * row}), x[0] * 0, x.T, dim=1)),
-              lambda n: (numbers(n, 5),)),
+    "factors of matrices": (lambda a: (torch.linalg.qr(a), torch.linalg.qr(a.mT, "complete"), torch.linalg.svdvals(a), torch.linalg.pinv(a),
+                                       torch.linalg.matrix_norm(a, "nuc"), torch.linalg.matrix_norm(a, -2, keepdim=True)), lambda n: (numbers(n, 3, 2),)),
+    "products of factors": (lambda a: _products(torch.linalg.svd(a, full_matrices=False), torch.linalg.eigh(a @ a.mT - 1)), lambda n: (numbers(n, 2, 3),)),
+    "least squares": (lambda a, b: torch.linalg.lstsq(a, b).solution, lambda n: (numbers(n, 4, 3), numbers(n, 4, 2, seed=3))),
     "bincount": (lambda i: (torch.bincount(i), torch.bincount(i, minlength=5)[:4]), lambda n: (COUNTED[:n + 1],)),
     "bincount of weights": (lambda i, w: torch.bincount(i, w, minlength=6), lambda n: (COUNTED[:n], numbers(n))),
     "mode": (lambda x: (x.mode(), x.mode(0, keepdim=True), x.long().mode(1)), lambda n: ((numbers(n, 5) * 2).round(),)),
@@ -186,6 +187,11 @@ MORE = {
     "ctc of each": (lambda p: F.ctc_loss(p.log_softmax(-1), torch.tensor([1, 2, 2, 3, 1]), (5, 5), (3, 2), reduction="none"), lambda n: (numbers(4 + n, 2, 5),)),
     "no rows": (lambda x: (x.cummax(0), torch.unique_consecutive(x[:, 0], return_inverse=True, return_counts=True)), lambda n: (numbers(n % 4, 5),)),
 }  # fmt: skip
+
+
+def _products(parts, eigen):
+    (u, s, vh), (values, vectors) = parts, eigen
+    return s, (u * s[..., None, :]) @ vh, values, (vectors * values[..., None, :]) @ vectors.mT, vectors.mT @ vectors
 
 
 def _shapes(x):
@@ -229,3 +235,20 @@ def test_autocast(agrees):
 
     agrees(program, (numbers(2, 3, 5),), ("n", None, None), [(numbers(3, 3, 5),)], rtol=5e-2, atol=5e-2)
     assert dtypes[0] == dtypes[-1]
+
+
+def test_scans_are_loops_in_the_graph(interpreted):
+    """Compared with loops in Python: torch compiles its own."""
+    def program(x):
+        sums = higher_order.associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (x, x + 1), 0, True, "generic")
+        return *sums, *higher_order.scan(lambda c, row: (c + row, c * row), x[0] * 0, x.T, dim=1)
+
+    traced = om.trace(program, numbers(3, 2), axes=(om.Axis("n", min=1), None))
+    x = numbers(4, 2)
+    factors, total, carried, products = [x[3]], [x[3] + 1], x[0] * 0, []
+    for row in x.flip(0)[1:]:
+        factors, total = [factors[0] * row, *factors], [row * total[0] + row + 1, *total]
+    for row in x:
+        carried, products = carried + row, [*products, carried * row]
+    for ours, theirs in zip(interpreted(traced, [x.numpy()]), (torch.stack(factors), torch.stack(total), carried, torch.stack(products, 1))):
+        torch.testing.assert_close(torch.from_numpy(ours.copy()), theirs)

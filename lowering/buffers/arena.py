@@ -1,11 +1,13 @@
 """Where each buffer lies in the arena.
 
 The bytes of a buffer are `coefficient * unit`, where the unit is the product of its dynamic sizes (1 where all are static). Buffers of
-one unit form a group, which is planned offline like static sizes, in multiples of the unit; groups lie one after the other.
+one unit form a group, which is planned offline like static sizes, in multiples of the unit. Groups lie one after the other; those of which no
+two are in use at the same time, as layers of other resolutions, lie in one place, as large as the largest.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Mapping, Sequence
 
 from .lifetimes import Interval
 
@@ -41,6 +43,24 @@ def _first_gap(request: Request, placed: list[Request]) -> int:
             break
         offset = max(offset, other.offset + other.coefficient)
     return offset
+
+
+def hull(intervals: Sequence[Interval]) -> Interval:
+    """The shortest interval around all of these."""
+    return Interval(min(i.first for i in intervals), max(i.last for i in intervals))
+
+
+def apart(keys: Sequence, spans: Mapping) -> list[list]:
+    """Keys in lists of which no two spans meet, by first fit."""
+    lists: list[list] = []
+    for key in sorted(keys, key=lambda key: spans[key].first):
+        free = (chosen for chosen in lists if not any(spans[key].meets(spans[other]) for other in chosen))
+        found = next(free, None)
+        if found is None:
+            lists.append([key])
+        else:
+            found.append(key)
+    return lists
 
 
 def round_up(number: int, multiple: int = ALIGNMENT) -> int:

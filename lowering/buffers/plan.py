@@ -12,7 +12,7 @@ from collections import defaultdict
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from .arena import place, Request, round_up, SMALL
+from .arena import apart, hull, place, Request, round_up, SMALL
 from .bufferize import run_passes
 from .checked import ALLOCATE, allocation_call, ARENA, buffer_of_pointer, declare, element_bytes, saturating_product, saturating_sum
 from .functions import argument_of_role, entry_block, entry_functions, walk
@@ -91,12 +91,16 @@ class Plan:
             return arith.AndIOp(saturating_sum(unit, arith.ConstantOp(unit.type, 63).result), mask).result
 
     def _bases(self, units: dict, totals: dict) -> tuple[dict, ir.Value]:
-        """The first byte of each group, and the size of the arena."""
+        """The first byte of each group, and the size of the arena. Groups of which no two are in use at the same time share their place."""
         i64 = ir.IntegerType.get_signless(64)
         total, bases = arith.ConstantOp(i64, 0).result, {}
-        for key in sorted(self.groups, key=lambda key: len(key[0])):
-            bases[key] = total
-            total = saturating_sum(total, saturating_product([units[key]], totals[key]))
+        spans = {key: hull([request.interval for _, request in group]) for key, group in self.groups.items()}
+        for keys in apart(sorted(self.groups, key=lambda key: len(key[0])), spans):
+            size = saturating_product([units[keys[0]]], totals[keys[0]])
+            for key in keys[1:]:
+                size = arith.MaxUIOp(size, saturating_product([units[key]], totals[key])).result
+            bases.update(dict.fromkeys(keys, total))
+            total = saturating_sum(total, size)
         return bases, total
 
     def _arena(self, total: ir.Value) -> ir.Value:

@@ -2,7 +2,7 @@
 import random
 
 from onemlir.lowering.buffers import plan_memory
-from onemlir.lowering.buffers.arena import place, Request
+from onemlir.lowering.buffers.arena import apart, hull, place, Request
 from onemlir.lowering.buffers.functions import walk
 from onemlir.lowering.buffers.lifetimes import Interval
 
@@ -25,6 +25,11 @@ def test_no_two_that_meet_overlap():
 def test_a_chain_needs_two_buffers():
     requests = [Request(Interval(10 * i, 10 * i + 15), 640) for i in range(30)]
     assert place(requests) == 2 * 640
+
+
+def test_groups_that_are_never_in_use_together_share_a_place():
+    spans = {name: hull([Interval(first, first + 2), Interval(first + 5, last)]) for name, first, last in (("c", 21, 30), ("a", 0, 10), ("b", 10, 20))}
+    assert apart(sorted(spans), spans) == [["a", "c"], ["b"]]
 
 
 MAIN = "func.func @main(%x: memref<?xf32>, %b: i1, %context: !llvm.ptr {{om.role = \"context\"}}) {{ %c0 = arith.constant 0 : index\n {} return }}"

@@ -7,7 +7,7 @@ from .. import symbolic
 from ..ops import shape as om
 from .graph import Graph
 from .registry import Unwritable, writes
-from .sizes import add, as_value, multiply
+from .sizes import add, as_value, maximum, multiply
 from .written_op import WrittenOp
 
 END, START = np.iinfo(np.int64).max, np.iinfo(np.int64).min
@@ -33,14 +33,19 @@ def write_slice(graph: Graph, op: WrittenOp):
     axes = [a for a in range(op.x.rank) if (op.starts[a], op.steps[a]) != (0, 1) or op.type.shape[a] != op.x.shape[a]]
     if not axes:
         return op.x
-    starts, steps = [op.starts[a] for a in axes], [op.steps[a] for a in axes]
+    starts, steps = [_start(graph, op, a) for a in axes], [op.steps[a] for a in axes]
     ends = [_end(graph, op, a) for a in axes]
     return graph.Slice(op.x, graph.vector(starts), graph.vector(ends), axes, steps)
 
 
+def _start(graph: Graph, op: WrittenOp, axis: int):
+    """Where a slice starts; going backwards over no elements it may be -1, which means the last one."""
+    return maximum(graph, op.starts[axis], 0) if op.steps[axis] < 0 else op.starts[axis]
+
+
 def _end(graph: Graph, op: WrittenOp, axis: int):
     """Where a slice ends; going backwards, an end before the first element is the smallest integer, since -1 means the last one."""
-    start, step, size = op.starts[axis], op.steps[axis], op.x.shape[axis]
+    start, step, size = _start(graph, op, axis), op.steps[axis], op.x.shape[axis]
     if isinstance(start, int) and step > 0 and symbolic.less_equal(size, symbolic.add(symbolic.mul(op.type.shape[axis], step), start)):
         return END
     end = add(graph, start, multiply(graph, op.shape[axis], step))

@@ -30,7 +30,12 @@ def _shape(x: Tensor) -> tuple:
 
 @reads("Conv")
 def read_conv(node, ops):
-    return convolved(node, node.tensor(0), node.tensor(1), node.optional(2))
+    return convolved(node, node.tensor(0), weight_of(node), node.optional(2))
+
+
+def weight_of(node) -> Tensor:
+    """The weight, whose symbolic kernel sizes are those of the attribute."""
+    return node.with_sizes(1, dict(enumerate(node.ints_attribute("kernel_shape", ()), 2)))
 
 
 @reads("ConvInteger")
@@ -62,8 +67,8 @@ def read_qlinear_conv(node, ops):
 
 @reads("ConvTranspose")
 def read_conv_transpose(node, ops):
-    x, weight = node.tensor(0), node.tensor(1)
-    spatial, kernel = node.shape(0)[2:], node.shape(1)[2:]
+    x, weight = node.tensor(0), weight_of(node)
+    spatial, kernel = node.shape(0)[2:], _shape(weight)[2:]
     rank = len(kernel)
     strides, dilations, extra = (node.ints_attribute(name, (default,) * rank)
                                  for name, default in (("strides", 1), ("dilations", 1), ("output_padding", 0)))

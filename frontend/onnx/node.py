@@ -83,6 +83,15 @@ class OnnxNode:
             raise UnsupportedOpError(f"input {number} has {dtype_name(value.narrow)}, which {self.op_type} does not take here")
         return self.graph.lifted(value)
 
+    def with_sizes(self, number: int, sizes: dict) -> Tensor:
+        """An input whose symbolic sizes along some axes follow from the operator: they are checked on every run."""
+        x, shape = self.tensor(number), list(self.shape(number))
+        unknown = {axis: size for axis, size in sizes.items() if not isinstance(shape[axis], int)}
+        for axis, size in unknown.items():
+            self.recorder.require_size("eq", shape[axis], size, f"axis {axis} of input {number} must be {size}, found {{found}}")
+            shape[axis] = size
+        return om.reshape(x, shape=tuple(shape)) if unknown else x
+
     def tensors(self) -> list[Tensor]:
         """All inputs."""
         return [self.tensor(i) for i in range(len(self.inputs))]
@@ -110,21 +119,25 @@ class OnnxNode:
         """The integers of a constant input."""
         return [int(v) for v in self.array(number).reshape(-1)]
 
-    def sizes(self, number: int) -> list:
-        """An input as sizes: constants, symbolic sizes, or non-negative values that are known only when the model runs."""
+    def sizes(self, number: int, count: int | None = None) -> list:
+        """An input as sizes: constants, symbolic sizes, or non-negative values that are known only when the model runs; `count` of them,
+        which is checked on every run where the input's length is symbolic."""
         value = self.value(number)
         if value.content is not None:
             return [v if not isinstance(v, (bool, np.integer)) else int(v) for v in value.content.reshape(-1)]
-        if len(value.shape) > 1 or not all(isinstance(s, int) for s in value.shape):
+        if len(value.shape) > 1:
             self.array(number)
-        return [self.recorder.size_of_tensor(x) for x in self.elements(number)]
+        return [self.recorder.size_of_tensor(x) for x in self.elements(number, count)]
 
-    def elements(self, number: int) -> list[Tensor]:
-        """The elements of a rank-0 or rank-1 input of fixed length, as rank-0 tensors of i64."""
-        x = om.reshape(self.tensor(number), shape=(-1,)).astype(dtypes.int64)
+    def elements(self, number: int, count: int | None = None) -> list[Tensor]:
+        """The elements of a rank-0 or rank-1 input as rank-0 tensors of i64. A symbolic length must be `count`."""
+        shape = self.shape(number)
+        if not all(isinstance(s, int) for s in shape):
+            if count is None or len(shape) != 1:
+                self.array(number)
+            self.recorder.require_size("eq", shape[0], count, f"input {number} must have {count} elements, found {{found}}")
+        x = om.reshape(self.tensor(number), shape=(-1,) if count is None else (count,)).astype(dtypes.int64)
         count = x.shape[0]
-        if not isinstance(count, int):
-            self.array(number)
         self.steps(count, f"the elements of input {number}, which are sizes or places along axes,", AXES)
         return [om.reshape(om.slice(x, starts=(i,), shape=(1,), steps=(1,)), shape=()) for i in range(count)]
 

@@ -96,7 +96,7 @@ _MODES = {"bilinear": "linear", "bicubic": "cubic"}
 @reads("GridSample")
 def read_grid_sample(node, ops):
     mode = node.text("mode", "linear" if node.version >= 20 else "bilinear")
-    x, grid = node.tensor(0), node.tensor(1)
+    x, grid = node.tensor(0), node.with_sizes(1, {node.rank(1) - 1: node.rank(0) - 2})
     y = ops.grid_sample(x, grid.astype(x.dtype), mode=_MODES.get(mode, mode), padding_mode=node.text("padding_mode", "zeros"),
                         align_corners=bool(node.int("align_corners", 0)))
     return y

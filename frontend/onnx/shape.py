@@ -120,7 +120,7 @@ def read_expand(node, ops):
 
 @reads("Tile", since=6)
 def read_tile(node, ops):
-    repeats = node.sizes(1)
+    repeats = node.sizes(1, node.rank(0))
     x = node.tensor(0)
     if all(isinstance(r, int) for r in repeats):
         return tile(x, repeats)
@@ -138,7 +138,7 @@ def read_concat(node, ops):
 @reads("Split")
 def read_split(node, ops):
     x, axis = node.tensor(0), node.int("axis", 0)
-    parts = node.sizes(1) if node.has(1) else node.ints_attribute("split")
+    parts = node.sizes(1, node.output_count) if node.has(1) else node.ints_attribute("split")
     count = node.steps(node.int("num_outputs", node.output_count), "the parts")
     if parts is not None:
         return split(x, [s if isinstance(s, int) else SymbolicInt(s, node.recorder) for s in parts], axis)
@@ -173,6 +173,8 @@ def _sliced(node, starts, ends, axes, steps):
     for start, end, axis, step in zip(starts, ends, axes, steps):
         axis = normalize_axis(axis, len(shape))
         stop = _stop(end, shape[axis], step)
+        if step < 0 and isinstance(start, int) and start < -1:  # unlike Python's, such a start is the first element at least
+            start = symbolic.maximum(shape[axis] + _bound(start), 0)
         firsts[axis], shape[axis], strides[axis] = slice_range(slice(_bound(start), stop, step), shape[axis])
     return om.slice(node.tensor(0), starts=tuple(firsts), shape=tuple(shape), steps=tuple(strides))
 
@@ -195,7 +197,8 @@ def _stop(end, size, step: int):
 
 def _slice_by_data(node, ops):
     """Starts and ends are data: both are clamped, the number of elements becomes a size."""
-    starts, ends = node.elements(1), node.elements(2)
+    count = next((n for i in (3, 4, 1, 2) if node.has(i) for n in node.shape(i) if isinstance(n, int)), None)
+    starts, ends = node.elements(1, count), node.elements(2, count)
     axes = node.ints(3) if node.has(3) else list(range(len(starts)))
     steps = node.ints(4) if node.has(4) else [1] * len(starts)
     x = node.tensor(0)
@@ -208,7 +211,7 @@ def _slice_axis(node, ops, x, axis: int, start, end, step: int):
     size = sizes_of(x)[axis]
     length = _size_tensor(size)
     low, high = (0, length) if step > 0 else (-1, length - 1)
-    first, last = (ops.minimum(ops.maximum(ops.where(v < 0, v + length, v), low), high) for v in (start, end))
+    first, last = (ops.minimum(ops.maximum(ops.where(v < 0, v + length, v), least), high) for v, least in ((start, 0), (end, low)))
     span = (last - first + (step - 1)) if step > 0 else (first - last + (-step - 1))
     count = node.recorder.size_of_tensor(ops.floor_divide(span, abs(step)))
     places = ops.maximum(first, 0) + ops.iota(size=(count,)) * step
@@ -250,7 +253,7 @@ def _pad_by_data(node, ops, value):
         node.array(1)
     rank = node.rank(0)
     axes = [normalize_axis(a, rank) for a in node.ints(3)] if node.has(3) else list(range(rank))
-    elements = node.elements(1)
+    elements = node.elements(1, 2 * len(axes))
     x = node.tensor(0)
     zero = Tensor._wrap(np.asarray(0, np.int64))
     low, high = [0] * rank, [0] * rank

@@ -20,9 +20,10 @@ def return_on_failure(module: ir.Module, kernels: Collection[str] = ()) -> None:
         for function in list(module.body.operations):
             if _is_support(function.operation) or symbol(function.operation) in kernels or not len(function.regions[0].blocks):
                 continue
-            for call in walk(function.operation, "llvm.call"):
-                if callee(call) in (ALLOCATE, ARENA):
-                    _return_if_null(function.operation, call)
+            calls = [call for call in walk(function.operation, "llvm.call") if callee(call) in (ALLOCATE, ARENA)]
+            kind = _return_type(function.operation) if calls else None
+            for call in reversed(calls):  # from the end, so that each op moves once
+                _return_if_null(kind, call)
 
 
 def _is_support(function: ir.Operation) -> bool:
@@ -30,7 +31,7 @@ def _is_support(function: ir.Operation) -> bool:
     return name.startswith(SUPPORT) and not name.startswith("om_body_")
 
 
-def _return_if_null(function: ir.Operation, call: ir.Operation) -> None:
+def _return_if_null(kind: ir.Type, call: ir.Operation) -> None:
     """Split the block after the call."""
     block = call.block
     following = block.create_after()
@@ -48,7 +49,6 @@ def _return_if_null(function: ir.Operation, call: ir.Operation) -> None:
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0]), "branch_weights": ir.DenseI32ArrayAttr.get([1, 2000]),
         }, successors=[failed, following])  # fmt: skip
     with ir.InsertionPoint(failed), call.location:
-        kind = _return_type(function)
         values = [] if str(kind) == "!llvm.void" else [create("llvm.mlir.zero", [kind]).results[0]]
         create("llvm.return", [], values)
 

@@ -372,3 +372,30 @@ def test_places_of_a_maximum_with_padding_by_symbolic_sizes(x, auto_pad):
     pooled = node("MaxPool", "x", "y places", kernel_shape=[3, 3], strides=[3, 2], auto_pad=auto_pad)
     outputs = [value("y", [None] * 4), value("places", [None] * 4, I64)]
     same_as_peer(model([pooled], [value("x", ["n", "c", "h", "w"])], outputs), {"x": x})
+
+
+@pytest.mark.parametrize("op, arrays", [
+    (node("Tile", "x r", "y"), {"x": normal(3, 2), "r": np.array([2, 1])}),
+    (node("Pad", "x p", "y"), {"x": normal(3, 2), "p": np.array([1, 0, -1, 2])}),
+    (node("Split", "x s", "y z", axis=1), {"x": normal(2, 6), "s": np.array([2, 4])}),
+    (node("Conv", "x w", "y", kernel_shape=[2, 3]), {"x": normal(1, 2, 4, 5), "w": normal(3, 2, 2, 3)}),
+    (node("GridSample", "x g", "y"), {"x": normal(1, 2, 4, 5), "g": normal(1, 3, 2, 2)}),
+], ids=lambda v: v.op_type if hasattr(v, "op_type") else "")
+def test_sizes_that_follow_from_the_operator_may_be_unknown(op, arrays):
+    inputs = [value(n, [None] * a.ndim, helper.np_dtype_to_tensor_dtype(a.dtype)) for n, a in arrays.items()]
+    proto = model([op], inputs, [value(n, [None] * arrays["x"].ndim) for n in op.output])
+    traced, (last, array) = same_as_peer(proto, arrays), list(arrays.items())[-1]
+    with pytest.raises(om.ShapeError):
+        traced.session().run(arrays | {last: np.concatenate([array] * 2, axis=-1)})
+
+
+@pytest.mark.parametrize("size", [4, "n"])
+def test_slices_backwards_from_before_the_first_element(tmp_path, size):
+    """As the standard says, and onnxruntime: the first element, unless the end is there or later. Written, too."""
+    bounds = [(s, e) for s in (-6, -5, -1, 2) for e in (-9, -4, -1, 0)]
+    nodes = [node("Slice", f"x s{i} e{i} axis step", f"y{i}") for i in range(len(bounds))]
+    constants = {f"{n}{i}": np.array([v]) for i, pair in enumerate(bounds) for n, v in zip("se", pair)} | {"axis": np.array([0]), "step": np.array([-2])}
+    runs = [{"x": normal(n)} for n in ([4] if size == 4 else [4, 0, 1, 6])]
+    traced = same_as_peer(model(nodes, [value("x", [size])], [value(f"y{i}", [None]) for i in range(len(bounds))], constants), *runs)
+    traced.save_onnx(tmp_path / "slices.onnx")
+    same_as_peer(onnx.load(tmp_path / "slices.onnx"), *runs)

@@ -2,7 +2,7 @@
 
 A structure is JSON-able: ``{"tuple": [...]}``, ``{"list": [...]}``, ``{"dict": {...}}``, ``{"none": true}``, ``{"value": v}`` for
 plain Python scalars, and an int for the leaf of that number. Dataclasses and named tuples are ``{"record": class, "fields": {...}}``.
-A dict whose keys are not all text has them under "keys", as ``{"value": key}`` each.
+A dict whose keys are not all text, or not in the order of their text, has them under "keys", as ``{"value": key}`` each.
 """
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def rebuild(structure: Structure, leaves: list):
         return structure["value"]
     if "dict" in structure:
         keys = [k["value"] for k in structure["keys"]] if "keys" in structure else structure["dict"]
-        return {k: rebuild(v, leaves) for k, v in zip(keys, structure["dict"].values())}
+        return {k: rebuild(structure["dict"][str(k)], leaves) for k in keys}
     if "record" in structure:
         fields = {k: rebuild(v, leaves) for k, v in structure["fields"].items()}
         return structure["record"](**fields) if isinstance(structure["record"], type) else fields
@@ -71,11 +71,17 @@ def rebuild(structure: Structure, leaves: list):
 
 
 def to_json(structure: Structure) -> Structure:
-    """The structure with classes replaced by dicts, so that it can be written to a file; keys that JSON cannot say by their text."""
+    """The structure with classes replaced by dicts, so that it can be written to a file; keys that JSON cannot say by their text.
+
+    The file sorts the entries of dicts, so that "keys" says their order.
+    """
     if isinstance(structure, dict):
-        if any(not isinstance(k["value"], (str, int, float, type(None))) for k in structure.get("keys", ())):
-            structure = {"dict": structure["dict"]}
         if "record" in structure:
-            return {"dict": {k: to_json(v) for k, v in structure["fields"].items()}}
+            return to_json({"dict": structure["fields"]})
+        if "dict" in structure:
+            keys, items = structure.get("keys"), {k: to_json(v) for k, v in structure["dict"].items()}
+            if keys is None or any(not isinstance(k["value"], (str, int, float, type(None))) for k in keys):
+                keys = [{"value": k} for k in items]
+            return {"dict": items, "keys": keys} if [k["value"] for k in keys] != sorted(items) else {"dict": items}
         return {k: to_json(v) for k, v in structure.items()}
     return [to_json(v) for v in structure] if isinstance(structure, list) else structure

@@ -100,7 +100,7 @@ def _weights(path: pathlib.Path, words: Sequence[int], beside: dict | None) -> t
     file = path.resolve().parent / beside["file"]
     if not file.is_file():
         raise FormatError(f"{path} needs its weights in {file}, which is not there")
-    mapped = np.memmap(file, np.uint8, "r")
+    mapped = np.memmap(file, np.uint8, "r") if os.path.getsize(file) else np.empty(0, np.uint8)  # what is empty cannot be mapped
     if mapped.size != beside["size"] or hashlib.sha256(mapped).hexdigest() != beside["sha256"]:
         raise FormatError(f"{file} does not hold the weights that {path} was compiled with (SHA-256 differs)")
     return mapped.ctypes.data, mapped

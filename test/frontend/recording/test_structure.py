@@ -211,3 +211,12 @@ def test_sizes_that_depend_on_data_are_called_alike_everywhere(tmp_path):
         traced = om.load(tmp_path / f"{number}.onemodel")
         assert [output.shape for output in traced.outputs] == names == [("?nonzero0",), ("?unique1",)]
     assert (tmp_path / "0.onemodel").read_bytes() == (tmp_path / "2.onemodel").read_bytes()
+
+
+def test_dicts_keep_their_keys_and_order_in_files(tmp_path):
+    traced = om.trace(lambda x: {8: x + 8.0, 16: {"z": x + 1.0, "a": x}, "last": x}, om.tensor(X))
+    traced.save(tmp_path / "model.onemodel")
+    found = om.Session(tmp_path / "model.onemodel")(X)
+    assert list(found) == [8, 16, "last"] and list(found[16]) == ["z", "a"]
+    np.testing.assert_array_equal(found[8], X + 8)
+    np.testing.assert_array_equal(found[16]["z"], X + 1)

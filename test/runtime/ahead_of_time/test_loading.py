@@ -108,7 +108,10 @@ def test_weights_beside(tmp_path):
     np.testing.assert_allclose(Session(tmp_path / "net.so")(X), mlp_by_numpy(model, X), rtol=1e-5, atol=1e-6)
     data = bytearray((tmp_path / "net.weights").read_bytes())
     data[100] ^= 1
-    (tmp_path / "net.weights").write_bytes(data)
+    for content in (b"", data):
+        (tmp_path / "net.weights").write_bytes(content)
+        with pytest.raises(om.FormatError, match="SHA-256 differs"):
+            Session(tmp_path / "net.so")
     with pytest.raises(om.FormatError, match="SHA-256 differs"):
         Session(tmp_path / "net.so")
     os.unlink(tmp_path / "net.weights")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
 from mlir import ir
 from mlir.dialects import arith, linalg
 
@@ -22,8 +21,8 @@ from ..kernels.byte_matmul import WORD
 from ..targets import host
 from .builder import PARALLEL, REDUCTION
 from .convolution import conv
-from .integer_products import (centered, corrected, Corrections, moved, moved_points, PARTS, Point, product_bits, steps_of, sums_along, term, TERMS,
-                               word, words_of_matrix)
+from .integer_products import (centered, corrected, Corrections, moved, moved_points, PARTS, Point, product_bits, steps_of, sums_along, term,
+                               TERMS, word, words_of_matrix)
 from .layouts import channels_first, channels_last
 from .reduction import converted
 from .registry import LoweredOp, lowers, TensorValue

@@ -51,8 +51,7 @@ def is_per_tensor(op: OpView) -> bool:
 def positive_literal(scale: ir.Value, rewriter: Rewriter) -> bool:
     """Whether a scale is written in the IR, and is positive and large enough that its multiples are told apart."""
     number = literal(scale, rewriter)
-    return number is not None and number.size == 1 and bool(np.isfinite(number).all() and (np.abs(number) >= np.finfo(number.dtype).tiny).all()
-                                                            and (number > 0).all())
+    return number is not None and number.size == 1 and np.finfo(number.dtype).tiny <= number.item() < np.inf
 
 
 def literal(value: ir.Value | None, rewriter: Rewriter) -> np.ndarray | None:

@@ -121,7 +121,9 @@ def _is_constant(value: ir.Value) -> bool:
     if isinstance(value.owner, ir.Block):
         return False
     op = view(value.owner.operation)
-    return op is not None and (op.declaration in (Constant, Parameter) or op.declaration in SMALL and all(v is None or _is_constant(v) for v in op.operands))
+    if op is None or op.declaration in (Constant, Parameter):
+        return op is not None
+    return op.declaration in SMALL and all(v is None or _is_constant(v) for v in op.operands)
 
 
 def _number(parameter: Node | None) -> Node | None:

@@ -88,7 +88,7 @@ def read_attention(node, ops):
 def read_quantized_attention(node, ops):
     """Attention whose product with the weights is one of integers, exact in i32."""
     from ..linear_algebra import matmul_of_integers
-    from ..quantization import one
+    from ..quantization import zero_point
     from .quantized import scaled_product
 
     product = matmul_of_integers(node.tensor(0), node.tensor(1), zero_point(node, 6), zero_point(node, 7))

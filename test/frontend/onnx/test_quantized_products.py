@@ -49,12 +49,15 @@ def quantized_block():
     def quantized(name: str, number: int, scale: float, zero: int):
         constants.update({f"s{number}": np.float32(scale).reshape(()), f"z{number}": np.uint8(zero).reshape(())})
         if name != "x":
-            nodes.extend([node("QuantizeLinear", f"{name} s{number} z{number}", f"q{number}"), node("DequantizeLinear", f"q{number} s{number} z{number}", f"d{number}")])
+            nodes.extend([node("QuantizeLinear", f"{name} s{number} z{number}", f"q{number}"),
+                          node("DequantizeLinear", f"q{number} s{number} z{number}", f"d{number}")])
 
     def convolution(number: int, shape: tuple, **options):
-        constants.update({f"w{number}": rng.integers(-128, 128, shape).astype(np.int8), f"ws{number}": rng.uniform(0.001, 0.002, shape[0]).astype(np.float32),
-                          f"b{number}": rng.integers(-900, 900, shape[0]).astype(np.int32), f"bs{number}": np.float32(1e-3).reshape(())})
-        nodes.extend([node("DequantizeLinear", f"w{number} ws{number}", f"wd{number}", axis=0), node("DequantizeLinear", f"b{number} bs{number}", f"bd{number}"),
+        filters, scales = rng.integers(-128, 128, shape).astype(np.int8), rng.uniform(0.001, 0.002, shape[0]).astype(np.float32)
+        constants.update({f"w{number}": filters, f"ws{number}": scales, f"b{number}": rng.integers(-900, 900, shape[0]).astype(np.int32),
+                          f"bs{number}": np.float32(1e-3).reshape(())})
+        nodes.extend([node("DequantizeLinear", f"w{number} ws{number}", f"wd{number}", axis=0),
+                      node("DequantizeLinear", f"b{number} bs{number}", f"bd{number}"),
                       node("Conv", f"d{number} wd{number} bd{number}", f"c{number}", **options)])
 
     quantized("x", 0, 0.02, 117)
@@ -77,7 +80,8 @@ def test_which_processor_multiplies_integers(target, make):
     with targets.lowering_for(target):
         text = str(lower(om.from_onnx(make()), until="linalg"))
     windows = text.count('"byte_conv2d"')
-    assert text.count('"byte_matmul"') + windows == (2 + windows if target.byte_products else 0) and bool(windows) == (target.byte_products and make is two_convolutions)
+    assert text.count('"byte_matmul"') == (2 if target.byte_products else 0)
+    assert bool(windows) == (target.byte_products and make is two_convolutions)
 
 
 def test_layers_agree_with_onnxruntime():

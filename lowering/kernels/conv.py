@@ -6,12 +6,14 @@ from ..targets import Target, host
 from . import build as b
 from .conv_depthwise import PlaneDepthwise
 from .conv_grouped import emit_pack_grouped, GroupedConvolution
+from .conv_pairs import PairConvolution
 from .conv_pixels import PixelConvolution
 from .conv_plan import conv_strategy
 from .conv_transposed import emit_transposed
 from .conv_winograd import emit_winograd_filter, WinogradConvolution
 from .matmul import emit_matmul
 from .pack import emit_pack_b
+from .pair_matmul import emit_pair_matmul
 from .place import Place, RowPlace
 from .shapes import ConvShape, MatmulShape
 
@@ -63,10 +65,11 @@ def emit_pack_filter(filter, packed, strategy: str, transposed: bool = False):
 
 
 def _pixels(x, filter, y, shape, epilogue, target, rolled):
+    kind = PairConvolution if shape.pairs else PixelConvolution
     if shape.transposed:
-        emit_transposed(x, filter, y, shape, epilogue, target)
+        emit_transposed(x, filter, y, shape, epilogue, target, kind)
         return
-    PixelConvolution(x, filter, y, shape, epilogue, target, rolled=rolled).emit()
+    kind(x, filter, y, shape, epilogue, target, rolled=rolled).emit()
 
 
 def _depthwise(x, filter, y, shape, epilogue, target, rolled):
@@ -92,7 +95,8 @@ def _rows(x, filter, y, shape, epilogue, target, rolled):
     flat_x, flat_y = b.collapse(x, groups), b.collapse(y, groups)
     rows = b.dim(flat_y, 0)
     product = MatmulShape(rows if b.known(rows) else None, shape.filters, shape.channels)
-    emit_matmul(flat_x, filter, flat_y, product, epilogue and at, target, rolled)
+    emit = emit_pair_matmul if shape.pairs else emit_matmul
+    emit(flat_x, filter, flat_y, product, epilogue and at, target, rolled)
 
 
 def _planes(x, filter, y, shape, epilogue, target, rolled):

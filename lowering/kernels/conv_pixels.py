@@ -65,6 +65,9 @@ def whole_phase(shape, out) -> Phase:
 
 
 class PixelConvolution:
+    arithmetic, step = b, 1
+    """What adds a product to the sums, and the channels of a step."""
+
     def __init__(self, x, filter, y, shape, epilogue, target, phase: Phase | None = None, rolled: bool = False):
         self.x, self.filter, self.y, self.shape, self.epilogue = x, filter, y, shape, epilogue
         *planes, height, width = spatial(x, shape.layout_in)
@@ -243,16 +246,19 @@ class PixelConvolution:
             for i, reader in enumerate(readers):
                 if inside[i] is False:
                     continue
-                scalar = b.broadcast(b.widen(reader(lane), self.accumulator), self.plan.lanes)
+                scalar = b.broadcast(self._widened(reader(lane)), self.plan.lanes)
                 for v, vec in enumerate(filters):
                     at = i * len(filters) + v
                     result[at] = self._add(scalar, vec, result[at], masks[i])
             return result
 
-        return b.loop(0, self.plan.inner, 1, channel, sums, rolled=True)
+        return b.loop(0, self.plan.inner // self.step, 1, channel, sums, rolled=True)
+
+    def _widened(self, value):
+        return b.widen(value, self.accumulator)
 
     def _add(self, scalar, vec, total, mask):
-        result = b.multiply_add(scalar, vec, total)
+        result = self.arithmetic.multiply_add(scalar, vec, total)
         return result if mask is None else arith.select(mask, result, total)
 
     def _readers(self, block, row, x, kx, columns):
@@ -282,8 +288,12 @@ class PixelConvolution:
         return b.window(self.x, at, self._at(1, [1] * len(self.source), 1, length, inner))
 
     def _read(self, buffer, block, row, column, lane):
+        return b.load(buffer, self._place(buffer, block, row, column, lane))
+
+    def _place(self, buffer, block, row, column, lane):
+        """The indices of a channel in x, or in a view of a piece of it."""
         image, planes = (self.image, self.source) if buffer is self.x else (0, [0] * len(self.source))
-        return b.load(buffer, self._at(image, planes, row, column, b.add(b.mul(block, self.plan.inner), lane)))
+        return self._at(image, planes, row, column, b.add(b.mul(block, self.plan.inner), lane))
 
     def _at(self, image, planes, row, column, channel):
         """In the order of the input's axes."""
@@ -294,7 +304,7 @@ class PixelConvolution:
         rows, columns = self.phase.axes
         tap = [b.add(b.mul(ky, rows.step), rows.first), b.add(b.mul(kx, columns.step), columns.first)]
         at = [self.group, self.panel, block, *self.tap_plane, *tap, lane]
-        return [b.widen(vec, self.accumulator) for vec in b.load_streamed(self.filter, [*at, 0], self.plan.lanes, self.plan.vectors)]
+        return [self._widened(vec) for vec in b.load_streamed(self.filter, [*at, 0], self.plan.lanes, self.plan.vectors)]
 
     # --- from the stash to the output ---------------------------------------------------------------------------------------------
 

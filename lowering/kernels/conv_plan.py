@@ -7,6 +7,7 @@ from ..targets import Target, host
 from . import build as b
 from .conv_winograd import winograd_filter_shape, winograd_windows_shape
 from .pack import accumulator_type, packed_shape, panel_width
+from .pair_matmul import PAIR
 from .shapes import ConvShape
 
 STASH = 32 << 10
@@ -63,7 +64,7 @@ def packed_filter_shape(shape: ConvShape, element, target: Target | None = None)
     if strategy == "planes":
         return None
     if strategy == "rows":
-        return packed_shape(shape.channels, shape.filters, element, target)
+        return packed_shape(shape.channels // (PAIR if shape.pairs else 1), shape.filters, element, target)
     if strategy == "winograd":
         return winograd_filter_shape(shape, target)
     lanes = target.lanes(b.bits(accumulator_type(element)))
@@ -74,7 +75,7 @@ def packed_filter_shape(shape: ConvShape, element, target: Target | None = None)
         return (*shape.window, channels, -(-shape.filters // lanes) * lanes)
     width = panel_width(shape.per_group, accumulator_type(element), target)
     inner = channels if shape.layout_in == "nhwc" else 1
-    return (shape.groups, -(-shape.per_group // width), channels // inner, *shape.window, inner, width)
+    return (shape.groups, -(-shape.per_group // width), channels // inner, *shape.window, inner // (PAIR if shape.pairs else 1), width)
 
 
 def scratch_shape(shape: ConvShape, images, size: tuple, target: Target | None = None) -> tuple | None:

@@ -13,7 +13,7 @@ from .conv_pixels import Phase, PixelConvolution, spatial
 from .shapes import Axis
 
 
-def emit_transposed(x, filter, y, shape, epilogue, target):
+def emit_transposed(x, filter, y, shape, epilogue, target, kind=PixelConvolution):
     """One loop nest a phase."""
     *planes, height, width = spatial(y, "nhwc")
     along = tuple(zip(shape.strides, shape.kernel, shape.dilations, zip(shape.pads, shape.pads[2:])))
@@ -22,7 +22,7 @@ def emit_transposed(x, filter, y, shape, epilogue, target):
         depth = shape.depth
         depths = _phases(planes, ((depth.stride, depth.kernel, depth.dilation, depth.pads),))
     for depth, plane in itertools.product(depths, _phases((height, width), along)):
-        PixelConvolution(x, filter, y, shape, epilogue, target, replace(plane, depth=depth)).emit()
+        kind(x, filter, y, shape, epilogue, target, replace(plane, depth=depth)).emit()
 
 
 def _phases(out, along) -> list[Phase]:

@@ -23,7 +23,7 @@ def emit_pair_matmul(a, pairs, c, shape: MatmulShape, epilogue=None, target: Tar
     _PairProduct(a, pairs, c, replace(shape, k=shape.k // PAIR), epilogue, target or host(), rolled).emit()
 
 
-class _Pairs:
+class Pairs:
     """Sums of products of pairs; the operands are words of 32 bits."""
 
     plus = staticmethod(b.plus)
@@ -41,7 +41,7 @@ class _Pairs:
 
 
 class _PairProduct(Product):
-    arithmetic = _Pairs
+    arithmetic = Pairs
 
     def __init__(self, a, pairs, c, shape, epilogue, target, rolled):
         super().__init__(a, pairs, c, shape, epilogue, target, rolled)

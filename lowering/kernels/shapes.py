@@ -19,8 +19,14 @@ class MatmulShape:
     a_transposed: bool = False
     a_shared: bool = False
     """A has no batch axes."""
+    b_axes: tuple[int, ...] | None = None
+    """The batch axes that B has, where it has not all of them."""
     a_unsigned: bool = False
     b_unsigned: bool = False
+
+    def batch_of_right(self, batch: list) -> list:
+        """Of the places along the batch axes those that B has."""
+        return list(batch) if self.b_axes is None else [batch[axis] for axis in self.b_axes]
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,8 @@ class ConvShape:
     """The axis before the height, of a 3-d convolution."""
     bits: int = 32
     """Of a number that is summed: 64 for f64."""
+    pairs: bool = False
+    """x is bf16 and the filter words of two channels (`conv_pairs`, `pair_matmul`): NHWC in, an even number of channels a group."""
 
     @classmethod
     def of(cls, channels: int, filters: int, size, kernel, strides, pads, dilations, **others) -> "ConvShape":

@@ -17,6 +17,7 @@ from ...dialect.ops.convolution import ConvTranspose
 from ...dialect.shapes import TensorType
 from ...dialect.symbolic import product
 from ..kernels import conv_strategy, ConvShape, scratch_shape, winograd_size
+from ..kernels.pair_matmul import PAIR
 from ..targets import host
 from .builder import compute_dtype, PARALLEL, REDUCTION
 from .layouts import channels_first, channels_last, comes_in_nhwc, goes_on_in_nhwc
@@ -27,7 +28,11 @@ from .scalar import Scalar
 
 
 LONG_ROW = 400
-"""Taps along a row, and channels, from which the input of a lone convolution is transposed: loops over channels are longer than over taps."""
+"""Taps along a row, and channels, from which the input of a lone convolution is transposed: its inner loops are then over channels."""
+
+
+MANY_CHANNELS = 16
+"""Channels from which the input of a lone convolution is transposed to be taken in pairs."""
 
 
 def takes(op) -> bool:
@@ -102,7 +107,7 @@ def _has_one_tap(op, axis: int) -> bool:
 @dataclass(frozen=True)
 class Problem:
     """A convolution as the kernel sees it: weight [f, c, *taps] (or [c, f, *taps] of a transposed one), x and the result in the shape's
-    layouts and with the dtype of the sums."""
+    layouts, the result with the dtype of the sums, and so x unless it is taken in pairs."""
 
     x: TensorValue
     weight: TensorValue
@@ -119,7 +124,7 @@ def kernel_conv(build, op) -> ir.Value:
     """The convolution, or its transpose, and its bias."""
     arranged = arrangement(op)
     shape, wide = conv_shape(op, arranged), compute_dtype(op.result.dtype)
-    x = converted(build, op.x, wide)
+    x = op.x if shape.pairs else converted(build, op.x, wide)
     x = channels_last(build, x) if shape.layout_in == "nhwc" else x
     result = op.result.with_dtype(wide)
     if shape.layout_out == "nhwc":
@@ -144,6 +149,11 @@ def axis_of(layout: str) -> int:
     return 1 if layout == "nhwc" else 2
 
 
+def may_take_pairs(op) -> bool:
+    """Whether the processor sums products of two channels: of bf16 by a weight."""
+    return host().pair_products and op.x.dtype == dtypes.bfloat16 and op.weight.constant and op.x.shape[1] // op.groups % PAIR == 0
+
+
 def conv_shape(op, arranged: Arrangement) -> ConvShape:
     """What the kernel is asked to compute; sizes known only at run time are None."""
     rank = len(op.stride)
@@ -156,7 +166,9 @@ def conv_shape(op, arranged: Arrangement) -> ConvShape:
     bits = 8 * compute_dtype(op.result.dtype).itemsize
     shape = ConvShape.of(op.x.shape[1], filters, tuple(size), kernel, strides, tuple(pads), dilations, groups=op.groups,
                          transposed=transposed, bits=bits)
-    return with_layouts(op, shape, arranged)
+    shape = with_layouts(op, shape, arranged)
+    words = may_take_pairs(op) and shape.layout_in == "nhwc" and conv_strategy(shape, host()) in ("rows", "pixels")
+    return replace(shape, pairs=words)
 
 
 def with_layouts(op, shape: ConvShape, arranged: Arrangement) -> ConvShape:
@@ -167,24 +179,26 @@ def with_layouts(op, shape: ConvShape, arranged: Arrangement) -> ConvShape:
     last = replace(shape, layout_in="nhwc", layout_out="nhwc")
     images = op.x.shape[0] * (op.x.shape[2] if arranged.images else 1)
     if op.weight.constant and allows_winograd():
-        last = replace(last, winograd=winograd_size(last, images if isinstance(images, int) else None))
+        size = winograd_size(last, images if isinstance(images, int) else None)
+        last = replace(last, winograd=0 if size == 2 and may_take_pairs(op) else size)
     inside, outside = comes_in_nhwc(op.operation), goes_on_in_nhwc(op.operation)
     only_last = last.winograd or arranged.images or (
         conv_strategy(last, host()) == "grouped" and (inside or outside or shape.depth or not shape.depthwise))
     if only_last or (inside and outside) or (shape.pointwise and (shape.height, shape.width) == (1, 1)):
         return last
-    reads_last = inside or shape.kernel[1] >= LONG_ROW and shape.channels // shape.groups >= LONG_ROW
+    channels = shape.channels // shape.groups
+    reads_last = inside or shape.kernel[1] >= LONG_ROW and channels >= LONG_ROW or may_take_pairs(op) and channels >= MANY_CHANNELS
     writes_last = outside or shape.transposed or shape.depth is not None
     return replace(shape, layout_in="nhwc" if reads_last else "nchw", layout_out="nhwc" if writes_last else "nchw")
 
 
 def windows(build, problem: Problem) -> ir.Value:
     """The sums over windows, without a bias."""
-    shape, rank, scalar = problem.shape, problem.rank, Scalar(build, problem.x.dtype)
+    shape, rank, scalar = problem.shape, problem.rank, Scalar(build, problem.result.dtype)
     loops = 3 + 2 * rank
     dims = [ir.AffineExpr.get_dim(i) for i in range(loops)]
     nowhere = lambda value: ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_constant(0)] * ir.RankedTensorType(value.type).rank)
-    extents = build.empty(TensorType((shape.channels // shape.groups, *shape.window), problem.x.dtype))
+    extents = build.empty(TensorType((shape.channels // shape.groups, *shape.window), problem.result.dtype))
     inputs, maps = [extents], [ir.AffineMap.get(loops, 0, dims[2 + rank:])]
     axis = axis_of(shape.layout_out)
     packed, scratch = pack_filter(build, problem.weight, shape), scratch_shape(shape, problem.x.shape[0], problem.result.shape[axis:axis + 2])
@@ -222,7 +236,7 @@ def _product(build, problem: Problem, scalar: Scalar) -> ir.Value:
     group = arith.DivUIOp(channel, build.const_index(shape.per_group)).result
     source = arith.AddIOp(arith.MulIOp(group, build.const_index(shape.channels // shape.groups)).result, inner).result
     at = [n, *places, source] if shape.layout_in == "nhwc" else [n, source, *places]
-    x = arith.SelectOp(inside, build.read(problem.x, at), scalar.const(0)).result
+    x = arith.SelectOp(inside, build.widen(build.read(problem.x, at), problem.x.dtype), scalar.const(0)).result
     filter = [source, arith.RemUIOp(channel, build.const_index(shape.per_group)).result] if shape.transposed else [channel, inner]
     return scalar.product(build.widen(build.read(problem.weight, [*filter, *taps]), problem.weight.dtype), x)
 

@@ -8,11 +8,13 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import arith
 
+from ...dialect import dtypes
 from ...dialect.shapes import TensorType
 from ..kernels import conv_strategy, ConvShape, packed_filter_shape
+from ..kernels.pair_matmul import PAIR
 from ..kernels.winograd_transforms import FILTER
 from .builder import compute_dtype, element_type
-from .linear_algebra import pack_weight
+from .linear_algebra import pack_pairs, pack_weight, word_of
 from .reduction import converted
 from .registry import TensorValue
 from .scalar import Scalar
@@ -27,11 +29,14 @@ def pack_filter(build, weight: TensorValue, shape: ConvShape) -> ir.Value:
         return weight.value
     if strategy == "rows":
         matrix = weight.type.with_shape(weight.shape[:2])
-        return pack_weight(build, TensorValue(build.reshape(weight.value, weight.type, matrix), matrix, constant=True), columns=True)
+        pack = pack_pairs if shape.pairs else pack_weight
+        return pack(build, TensorValue(build.reshape(weight.value, weight.type, matrix), matrix, constant=True), columns=True)
     result = TensorType(packed, weight.dtype)
     if strategy == "depthwise":
         return build.reshape(weight.value, weight.type, result)
     element = {"winograd": _transformed_element, "grouped": _grouped_element, "pixels": _filter_element}[strategy]
+    if shape.pairs:
+        return build.gather(TensorType(packed, dtypes.int32), lambda *indices: _filter_pair(build, weight, shape, packed, indices))
     kernel = {"name": "pack_filter", "strategy": strategy, "transposed": shape.transposed}
     return build.gather(result, lambda *indices: element(build, weight, shape, packed, indices), kernel=kernel)
 
@@ -56,6 +61,14 @@ def _filter_element(build, weight: TensorValue, shape: ConvShape, packed, indice
     if shape.transposed:
         at = [_sum(build, group, shape.channels // shape.groups, channel), number]
     return arith.SelectOp(inside, build.read(weight, [*at, *taps]), build.constant(0, weight.dtype)).result
+
+
+def _filter_pair(build, weight: TensorValue, shape: ConvShape, packed, indices) -> ir.Value:
+    """[group][panel][0][...taps][channel / 2][filter]: words of two channels, the first lower."""
+    *lead, lane, column = indices
+    sizes = (*packed[:-2], packed[-2] * PAIR, packed[-1])
+    channel = lambda half: _sum(build, lane, PAIR, build.const_index(half))
+    return word_of(build, *(_filter_element(build, weight, shape, sizes, (*lead, channel(half), column)) for half in range(PAIR)))
 
 
 def _grouped_element(build, weight: TensorValue, shape: ConvShape, packed, indices) -> ir.Value:

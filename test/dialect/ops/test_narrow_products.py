@@ -1,4 +1,4 @@
-"""Products of f16 and bf16 by weights: summed in f32, by pairs of bf16 where the processor has them, rounded as they are stored."""
+"""Products and convolutions of f16 and bf16 by weights: summed in f32, by pairs of bf16 where the processor has them, rounded as stored."""
 import ml_dtypes
 import numpy as np
 import pytest
@@ -7,16 +7,19 @@ import onemlir as om
 from onemlir import ops
 from onemlir.lowering import targets
 
-TARGETS = [targets.AVX512_BF16, targets.AVX512, targets.AVX2]
+CASES = [(ml_dtypes.bfloat16, targets.AVX512_BF16), (ml_dtypes.bfloat16, targets.AVX512), (np.float16, targets.AVX2)]
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.name)
-@pytest.mark.parametrize("dtype", (np.float16, ml_dtypes.bfloat16), ids=lambda d: np.dtype(d).name)
-def test_products_by_weights(dtype, target):
-    """Odd and even numbers of steps, more than a block holds, rows of several axes, columns that fill no vector, epilogues short and long."""
+def skip_unless_it_runs(target):
     detected = targets._detected()
     if target.pair_products and not detected.pair_products or target.vector_bits > detected.vector_bits:
         pytest.skip("needs another processor")
+
+
+@pytest.mark.parametrize("dtype, target", CASES, ids=lambda value: getattr(value, "name", ""))
+def test_products_by_weights(dtype, target):
+    """Odd and even numbers of steps, more than a block holds, rows of several axes, columns that fill no vector, epilogues."""
+    skip_unless_it_runs(target)
     rng = np.random.default_rng(3)
     draw = lambda *shape: rng.standard_normal(shape).astype(dtype)
     inputs = [draw(5, 18), draw(2, 3, 7), draw(1, 1100), draw(6, 4)]
@@ -37,3 +40,35 @@ def test_products_by_weights(dtype, target):
     for result, expected in zip(found, want):
         assert result.dtype == dtype
         np.testing.assert_allclose(wide(result), expected, rtol=2 * float(ml_dtypes.finfo(dtype).eps), atol=1e-3)
+
+
+WINDOWS = [
+    ("conv", (2, 20, 7, 6), (33, 20, 3, 3), dict(padding=1, stride=2)), ("conv", (1, 32, 5, 6), (34, 16, 2, 3), dict(groups=2, dilation=2)),
+    ("conv", (1, 18, 5, 7), (20, 18, 1, 1), {}), ("conv", (1, 16, 40), (32, 16, 5), dict(padding=2)),
+    ("conv", (1, 5, 6, 6), (16, 5, 3, 3), {}),
+    ("conv", (1, 16, 4, 5, 6), (19, 16, 2, 3, 3), dict(padding=1)), ("conv_transpose", (1, 18, 4, 5), (18, 7, 3, 2), dict(stride=2)),
+    ("conv", (1, 16, 20, 20), (16, 16, 3, 3), dict(padding=1)), ("conv", (1, 20, 5, 6), (20, 1, 3, 3), dict(groups=20)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype, target", CASES[::2], ids=lambda value: getattr(value, "name", ""))
+def test_convolutions_by_weights(dtype, target):
+    """Alone, and in chains whose ends have the channels last."""
+    skip_unless_it_runs(target)
+    rng = np.random.default_rng(4)
+    images, filters = ([rng.standard_normal(case[i]).astype(dtype) for case in WINDOWS] for i in (1, 2))
+
+    def convolutions(*images):
+        return [getattr(ops, name)(x, om.tensor(w), **options) for x, w, (name, _, _, options) in zip(images, filters, WINDOWS)]
+
+    def chain(x):
+        y = ops.conv(ops.relu(ops.conv(x, om.tensor(filters[2]))), om.tensor(filters[0]))
+        return ops.conv(ops.relu(y), om.tensor(weight), stride=2)
+
+    weight, model = rng.standard_normal((9, 33, 1, 1)).astype(dtype), lambda *images: [*convolutions(*images), chain(images[2])]
+    with targets.lowering_for(target):
+        found = om.trace(model, *map(om.tensor, images)).session(threads=1)(*images)
+    for result, expected in zip(found, model(*map(om.tensor, images))):
+        eager = expected.numpy().astype(np.float32)
+        error = 6 * float(ml_dtypes.finfo(dtype).eps) * np.abs(eager).max()
+        np.testing.assert_allclose(result.astype(np.float32), eager, rtol=0, atol=error)

@@ -1,4 +1,4 @@
-"""The size that an ELF file must have by its own header (System V ABI, "Object Files")."""
+"""The size that an ELF file must have by its own header, and its machine (System V ABI, "Object Files")."""
 from __future__ import annotations
 
 import pathlib
@@ -9,6 +9,19 @@ _LOADED = 1  # PT_LOAD
 # By the class byte (32 or 64 bits): the header, and the fields of a program header up to the size of its contents.
 _HEADERS = {1: "16xHHIIIIIHHHHHH", 2: "16xHHIQQQIHHHHHH"}
 _SEGMENTS = {1: "IIIII", 2: "IIQQQQ"}
+MACHINES = {62: "x86_64", 183: "aarch64"}
+
+
+def machine_of_file(path: pathlib.Path) -> str | None:
+    """The machine that a library is for, as `platform.machine` calls it or in other words; None for a file that is no library."""
+    with open(path, "rb") as file:
+        start = file.read(20)
+    if start[:4] in (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"):
+        return "macOS"
+    if len(start) < 20 or not start.startswith(MAGIC):
+        return None
+    number = int.from_bytes(start[18:20], "little" if start[5] == 1 else "big")
+    return MACHINES.get(number, f"another machine (ELF {number})")
 
 
 def needed_size(path: pathlib.Path) -> int | None:

@@ -6,13 +6,16 @@ import hashlib
 import json
 import os
 import pathlib
+import platform
+import sys
+import threading
 from typing import Any, Sequence
 
 import numpy as np
 
 from ..dialect.status import SizeCheck
 from ..errors import CompileError, FormatError
-from .elf import needed_size
+from .elf import machine_of_file, needed_size
 from .session import Session
 from .sizes import stored_size
 from .specs import Compiled, Message, Spec
@@ -21,6 +24,10 @@ DESCRIPTOR = "onemlir_library"
 VERSION = 1
 # Words of the descriptor; the entries of the levels follow.
 _VERSION, _METADATA, _LEVEL, _WEIGHTS, _FREE, _RELEASE, _PARALLEL_FOR, _POOL, _ENTRIES = range(9)
+
+
+_lock = threading.Lock()
+_loaded: dict[str, dict[tuple[int, int], tuple[str, tuple]]] = {}  # path -> device and inode -> the name to load, time and size
 
 
 class LibrarySession(Session):
@@ -67,9 +74,29 @@ def _open(path: pathlib.Path) -> ctypes.CDLL:
     if needed is not None and size < needed:
         raise FormatError(f"'{path}' is truncated: {size} bytes, its header needs {needed}")
     try:
-        return ctypes.CDLL(str(path.resolve()))
+        return ctypes.CDLL(_name_to_load(path.resolve()))
     except OSError as error:
+        other = machine_of_file(path)
+        if other not in (None, platform.machine().lower().replace("amd64", "x86_64")):
+            raise FormatError(f"{path} is a library for {other}, but this machine is {sys.platform} on {platform.machine()}") from None
         raise FormatError(f"{path} cannot be loaded as a library: {error}") from None
+
+
+def _name_to_load(path: pathlib.Path) -> str:
+    """A name of the file that no other file had when it was loaded: the dynamic loader takes a name it knows for the library it has.
+
+    FormatError for a file that was written over since it was loaded, under the loaded library's feet.
+    """
+    found = os.stat(path)
+    file, state = (found.st_dev, found.st_ino), (found.st_mtime_ns, found.st_size)
+    with _lock:
+        loaded = _loaded.setdefault(str(path), {})
+        if file not in loaded:
+            loaded[file] = f"{path.parent}{'/.' * len(loaded)}/{path.name}", state
+        name, before = loaded[file]
+    if before != state:
+        raise FormatError(f"{path} was changed in place after this process had loaded it: give the new library another name, or replace the file")
+    return name
 
 
 def _descriptor(path: pathlib.Path, handle: ctypes.CDLL) -> Sequence[int]:

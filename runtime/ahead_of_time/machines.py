@@ -10,6 +10,10 @@ from ...lowering.targets import AVX2, AVX2_VNNI, AVX512, AVX512_BF16, AVX512_VNN
 from .features import LEVELS, NAMED
 
 
+ARM = ("generic", "cortex-a53", "cortex-a55", "cortex-a57", "cortex-a72", "cortex-a73", "cortex-a76", "cortex-a78", "cortex-x1", "neoverse-n1",
+       "neoverse-n2", "neoverse-v1", "neoverse-v2", "ampere1", "a64fx", "apple-m1", "apple-m2", "apple-m3", "apple-m4")
+
+
 @dataclass(frozen=True)
 class Level:
     """Code for one processor or instruction-set level: LLVM's name, the lowering's target, the features to look for at load time."""
@@ -57,6 +61,8 @@ def machine_of(target: str = "", cpu: str = "") -> Machine:
     architecture = triple.split("-")[0].replace("arm64", "aarch64")
     if architecture not in ("x86_64", "aarch64"):
         raise CompileError(f"target '{target}': code can be made for x86_64 and aarch64, for example aarch64-linux-gnu")
+    if not any(system in triple for system in ("linux", "apple", "darwin")):
+        raise CompileError(f"target '{target}': code can be made for Linux and macOS, for example {architecture}-linux-gnu")
     same = triple == native_triple
     usual = "native" if same else "x86-64-v3" if architecture == "x86_64" else "generic"
     names = [name.strip() for name in cpu.split(",") if name.strip()] or [usual]
@@ -72,6 +78,8 @@ def machine_of(target: str = "", cpu: str = "") -> Machine:
 
 
 def _arm(name: str) -> Level:
+    if name not in ARM:
+        raise CompileError(f"unknown aarch64 processor '{name}'; known are {', '.join(ARM)}")
     return Level(name, NEON)
 
 

@@ -102,6 +102,17 @@ def test_same_input_gives_same_bytes(tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
 
 
+def test_a_library_that_takes_the_place_of_a_loaded_one(tmp_path):
+    file, x = tmp_path / "net.so", np.ones(3, np.float32)
+    for factor in (2.0, 3.0, 4.0):
+        om.trace(lambda x: x * factor, om.tensor(x)).compile(file, cpu=CPU)
+        np.testing.assert_array_equal(Session(file)(x), x * factor)
+    np.testing.assert_array_equal(Session(file)(x), x * 4)
+    os.utime(file, (0, 0))  # as if it had been written over
+    with pytest.raises(om.FormatError, match="was changed in place after this process had loaded it"):
+        Session(file)
+
+
 def test_weights_beside(tmp_path):
     model, traced = mlp()
     traced.compile(tmp_path / "net.so", weights=tmp_path / "net.weights", cpu=CPU)

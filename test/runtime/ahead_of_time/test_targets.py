@@ -113,6 +113,7 @@ def test_every_feature_of_a_known_processor_can_be_asked_for():
     [
         ({"target": "riscv64-linux-gnu"}, "x86_64 and aarch64"), ({"target": "x86_64-linux-gnu", "cpu": "pentium9"}, "unknown processor 'pentium9'"),
         ({"target": "aarch64-linux-gnu", "cpu": "native"}, "native"), ({"threads": 0}, "at least 1"),
+        ({"target": "x86_64-pc-windows-msvc"}, "Linux and macOS"), ({"target": "aarch64-linux-musl", "cpu": "x86-64-v3"}, "unknown aarch64 processor 'x86-64-v3'"),
         ({"executable": True, "weights": "net.weights"}, "in its own folder"),
     ],
 )  # fmt: skip

@@ -12,6 +12,7 @@ from mlir import ir
 from ..targets import Target, host
 from . import build as b
 from . import tile
+from .dots import emit_dots, ROWS, takes_dots
 from .pack import accumulator_type, pack_panel, panel_width
 from .place import Place, finish
 from .shapes import MatmulShape
@@ -126,7 +127,11 @@ def emit_matmul(a, bm, c, shape: MatmulShape, epilogue=None, target: Target | No
     C must not overlap any other operand: it holds partial sums when k is large.
     """
     target = target or host()
-    Product(a, bm, c, shape, epilogue, target, rolled).emit()
+    whole = lambda: Product(a, bm, c, shape, epilogue, target, rolled).emit()
+    if takes_dots(shape, b.element_type(a), b.element_type(bm)):
+        b.when(b.less(b.dim(c, shape.batch), ROWS + 1), lambda: emit_dots(a, bm, c, shape, epilogue, target), whole)
+    else:
+        whole()
 
 
 class Product:
@@ -254,13 +259,14 @@ class Product:
             return lambda step: [
                 self._widened(vec) for vec in b.load_streamed(self.b, [*lead, index, b.add(k, step), 0], plan.lanes, vectors)
             ]
+        right = self.shape.batch_of_right(self.batch)
         return lambda step: [
-            self._widened(b.load_vector(self.b, [*self.batch, b.add(k, step), b.add(column, v * plan.lanes)], plan.lanes, masks[v]))
+            self._widened(b.load_vector(self.b, [*right, b.add(k, step), b.add(column, v * plan.lanes)], plan.lanes, masks[v]))
             for v in range(vectors)
         ]
 
     def _pack(self, k, depth, column, columns):
-        source = b.Rows(self.b, self.batch, self.shape.b == "columns")
+        source = b.Rows(self.b, self.shape.batch_of_right(self.batch), self.shape.b == "columns")
         pack_panel(source, self.packed, [], k, depth, column, self.plan.width if columns is None else columns, self.plan.width)
 
     def _vectors(self, columns):

@@ -19,8 +19,14 @@ class MatmulShape:
     a_transposed: bool = False
     a_shared: bool = False
     """A has no batch axes."""
+    b_axes: tuple[int, ...] | None = None
+    """The batch axes that B has, where it has not all of them."""
     a_unsigned: bool = False
     b_unsigned: bool = False
+
+    def batch_of_right(self, batch: list) -> list:
+        """Of the places along the batch axes those that B has."""
+        return list(batch) if self.b_axes is None else [batch[axis] for axis in self.b_axes]
 
 
 @dataclass(frozen=True)

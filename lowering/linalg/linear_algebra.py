@@ -8,7 +8,7 @@ from mlir.dialects import arith
 
 from ...dialect import dtypes
 from ...dialect.ops.linear_algebra import Linear, Matmul
-from ...dialect.shapes import TensorType
+from ...dialect.shapes import broadcast_shapes, TensorType
 from ...dialect.symbolic import product
 from ..kernels.pack import packed_shape, panel_width
 from ..kernels.pair_matmul import PAIR
@@ -18,6 +18,7 @@ from .builder import compute_dtype, element_type, PARALLEL, REDUCTION
 from .reduction import converted
 from .registry import lowers, TensorValue
 from .scalar import Scalar
+from .shared_operands import rows_together
 
 
 @lowers(Matmul)
@@ -25,9 +26,10 @@ def matmul(build, op):
     x, y = as_matrix(build, op.x, left=True), as_matrix(build, op.y, left=False)
     wide = compute_dtype(op.result.dtype)
     x, y = operands(build, x, y, wide)
-    batch = op.result.shape[:op.result.rank - (op.x.rank > 1) - (op.y.rank > 1)]
+    x, shared = rows_together(build, x, y)
+    batch = broadcast_shapes(x.shape[:-2], y.shape[:-2 - shared])
     type = TensorType(batch + (x.shape[-2], y.shape[-1]), wide)
-    product = TensorValue(multiply(build, x, y, type), type)
+    product = TensorValue(multiply(build, x, y, type, shared=shared), type)
     flat = op.result.with_dtype(wide)
     product = TensorValue(build.reshape(product.value, type, flat), flat)
     return converted(build, product, op.result.dtype).value
@@ -71,9 +73,10 @@ def as_matrix(build, x: TensorValue, left: bool) -> TensorValue:
     return TensorValue(build.reshape(x.value, x.type, type), type, x.constant)
 
 
-def multiply(build, x: TensorValue, y: TensorValue, result: TensorType, columns: bool = False, packed: ir.Value | None = None) -> ir.Value:
+def multiply(build, x: TensorValue, y: TensorValue, result: TensorType, columns: bool = False, packed: ir.Value | None = None, shared: int = 0) -> ir.Value:
     """Batched product with broadcast batch axes; iteration space (batch..., m, n, k). With `columns`, y is (..., n, k).
 
+    shared: axes of size 1 before y's matrix that the other shapes do not have.
     packed: what `pack_weight` has made of y, where that was done outside of a loop.
     """
     rank = result.rank
@@ -81,7 +84,7 @@ def multiply(build, x: TensorValue, y: TensorValue, result: TensorType, columns:
     m, n, k = dims[rank - 2], dims[rank - 1], dims[rank]
     inputs = [x.value, y.value]
     kernel, prepared = ("matmul", [packed]) if packed is not None else prepared_operands(build, x, y, columns)
-    maps = [_access(x, (m, k), result), _access(y, (n, k) if columns else (k, n), result)]
+    maps = [_access(x, (m, k), result), _access(y, (n, k) if columns else (k, n), result, shared)]
     maps += [ir.AffineMap.get(rank + 1, 0, [ir.AffineExpr.get_constant(0)] * ir.RankedTensorType(v.type).rank) for v in prepared]
     scalar = Scalar(build, result.dtype)
     product = lambda a, b, *rest: scalar.sum(rest[-1], scalar.product(build.widen(a, x.dtype), build.widen(b, y.dtype)))
@@ -102,12 +105,13 @@ def prepared_operands(build, x: TensorValue, y: TensorValue, columns: bool) -> t
     return "split_matmul", parts + [pack_weight(build, y, columns)] * few
 
 
-def _access(operand: TensorValue, last: Sequence, result: TensorType) -> ir.AffineMap:
-    """The operand's indexing map: its batch axes follow the result's, those of size 1 stay at 0."""
-    offset = result.rank - operand.rank
-    batch = [ir.AffineExpr.get_constant(0) if size == 1 and result.shape[axis + offset] != 1 else ir.AffineExpr.get_dim(axis + offset)
-             for axis, size in enumerate(operand.shape[:-2])]
-    return ir.AffineMap.get(result.rank + 1, 0, [*batch, *last])
+def _access(operand: TensorValue, last: Sequence, result: TensorType, shared: int = 0) -> ir.AffineMap:
+    """The operand's indexing map: its batch axes follow the result's, those of size 1 stay at 0, as do the `shared` ones before its matrix."""
+    own = operand.shape[:operand.rank - 2 - shared]
+    offset = result.rank - 2 - len(own)
+    zero = ir.AffineExpr.get_constant(0)
+    batch = [zero if size == 1 and result.shape[axis + offset] != 1 else ir.AffineExpr.get_dim(axis + offset) for axis, size in enumerate(own)]
+    return ir.AffineMap.get(result.rank + 1, 0, [*batch, *[zero] * shared, *last])
 
 
 def is_packed(weight: TensorValue) -> bool:

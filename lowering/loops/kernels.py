@@ -1,10 +1,11 @@
 """Structured ops that a kernel computes: matching the op to the kernel's shape, and its epilogue to vector code."""
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable
 
 from mlir import ir
-from mlir.dialects import memref, vector
+from mlir.dialects import arith, memref, vector
 
 from ..kernels import can_read, ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter, MatmulShape, Place, rolls_epilogue
 from ..kernels import build as b
@@ -17,7 +18,7 @@ from .structured import dimension, is_contiguous, merge_loops, Structured
 @kernel("matmul", any_epilogue=True)
 def matmul(op: Structured, emit: Callable = emit_matmul) -> bool:
     """C = A B: loops (batch..., m, n, k) once merged; B packed when there is a packed operand, else rows or columns."""
-    op = merge_loops(op)
+    op = merge_loops(without_unit_axes(op))
     place = dimension_places(op)
     if place is None or not isinstance(ir.MemRefType(op.operands[-1].type).element_type, (ir.F32Type, ir.F64Type)):
         return False
@@ -33,7 +34,9 @@ def matmul(op: Structured, emit: Callable = emit_matmul) -> bool:
     a, bm, c = (permuted(value, order) for value, order in lies)
     sizes = static_sizes(op)
     m, n, k = sizes[batch:batch + 3]
-    shape = MatmulShape(m, n, k, batch, "packed" if packed else layout, a_transposed, a_shared)
+    own = tuple(loop for loop in range(batch) if loop in map(dimension, op.maps[1]))
+    axes = None if packed or len(own) == batch else own
+    shape = MatmulShape(m, n, k, batch, "packed" if packed else layout, a_transposed, a_shared, b_axes=axes)
     epilogue = epilogue_function(op.epilogue, {loop: loop for loop in range(batch + 2)})
     emit(a, packed[0] if packed else bm, c, shape, epilogue, rolled=has_long_epilogue(op))
     return True
@@ -43,6 +46,29 @@ def matmul(op: Structured, emit: Callable = emit_matmul) -> bool:
 def pair_matmul(op: Structured) -> bool:
     """The same of bf16, B as words of two steps."""
     return matmul(op, emit_pair_matmul)
+
+
+def without_unit_axes(op: Structured) -> Structured:
+    """The op with views of A and B that lack the axes at which it stays, where their other axes follow loops."""
+    operands, maps = list(op.operands), list(op.maps)
+    for i in range(2):
+        fixed = [axis for axis, e in enumerate(maps[i]) if isinstance(e, ir.AffineConstantExpr) and ir.MemRefType(operands[i].type).shape[axis] == 1]
+        if fixed and len(fixed) < len(maps[i]):
+            operands[i] = without_axes(operands[i], fixed)
+            maps[i] = [e for axis, e in enumerate(maps[i]) if axis not in fixed]
+    return replace(op, operands=operands, maps=maps)
+
+
+def without_axes(value: ir.Value, axes: list[int]) -> ir.Value:
+    """A view of a memref without some axes of size 1."""
+    type = ir.MemRefType(value.type)
+    strides, offset = type.get_strides_and_offset()
+    kept = [axis for axis in range(type.rank) if axis not in axes]
+    layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in kept])
+    result = ir.MemRefType.get([type.shape[axis] for axis in kept], type.element_type, layout)
+    dynamic = ir.ShapedType.get_dynamic_size()
+    sizes = [memref.DimOp(value, arith.ConstantOp.create_index(axis)).result for axis in range(type.rank) if type.shape[axis] == dynamic]
+    return memref.SubViewOp(result, value, [], sizes, [], [0] * type.rank, list(type.shape), [1] * type.rank).result
 
 
 def has_long_epilogue(op: Structured) -> bool:
@@ -62,9 +88,7 @@ def dimension_places(op: Structured) -> tuple[int, bool, bool, str] | None:
     a, bm, c = ([dimension(e) for e in op.maps[i]] for i in (0, 1, -1))
     if any(None in axes for axes in (a, bm, c)) or sorted(c) != [*lead, m, n]:
         return None
-    if sorted(a) not in ([*lead, m, k], [m, k]) or sorted(bm) not in ([*lead, n, k], [n, k]):
-        return None
-    if len(bm) == 2 and batch and not _is_packed(op):
+    if sorted(a) not in ([*lead, m, k], [m, k]) or not {n, k} <= set(bm) <= {*lead, n, k} or len(set(bm)) < len(bm):
         return None
     return batch, bool(batch) and len(a) == 2, a.index(k) < a.index(m), "rows" if bm[-1] == n else "columns"
 

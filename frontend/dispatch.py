@@ -104,8 +104,11 @@ def _eager(op: type[Op], operands: Sequence, attributes: Mapping[str, Any]):
     from .tensor import Tensor
 
     tensors = promote(op, operands)
-    if any(t is not None and t._node is not None for t in tensors):
-        raise TraceError(f"{op.opname}: a tensor of a recording is used outside of it; it has no data. Return it from the recorded function instead")
+    stray = next((t for t in tensors if t is not None and t._node is not None), None)
+    if stray is not None:
+        error = TraceError(f"{op.opname}: a tensor of a recording is used outside of it; it has no data. Return it from the recorded function instead")
+        stray._node.builder.refusal = error  # a program that does this in another thread while recording, and catches it, is refused in the end
+        raise error
     types = [None if t is None else TensorType(t._array.shape, t._array.dtype) for t in tensors]
     op.check_operands(types)
     checked = op.check_attributes(attributes, types)
@@ -148,15 +151,13 @@ def normalize(value):
     """Lists as arrays, numpy scalars as rank-0 arrays; tensors, arrays and Python scalars as they are."""
     if value is None or isinstance(value, (bool, int, float)) or hasattr(value, "_array"):
         return value
-    if isinstance(value, (list, tuple, np.generic)):
-        from .tensor import tensor
+    from .tensor import tensor
 
+    if isinstance(value, (list, tuple, np.generic)):
         return tensor(value)
     if isinstance(value, np.ndarray):
         refuse_masked(value, "an operand")
-        return value
+        return tensor(value.tolist()) if value.dtype == object else value
     if hasattr(value, "__index__"):
         return value.__index__()
-    from .tensor import tensor
-
     return tensor(value)

@@ -9,11 +9,14 @@ import sys
 import sysconfig
 from dataclasses import dataclass
 
+import numpy as np
+
 _ROOT = pathlib.Path(__file__).resolve().parent.parent
 _FOLDERS = tuple(str(_ROOT / folder) + "/" for folder in ("frontend", "dialect", "lowering", "runtime", "cli"))
 _OURS = (*_FOLDERS, str(_ROOT / "traced.py"), str(_ROOT / "__init__.py"), contextlib.__file__, "<frozen")
 _SKIPPED = list(_OURS)
-_PYTHON = sysconfig.get_paths()["stdlib"] + "/"
+_PYTHON = (sysconfig.get_paths()["stdlib"] + "/", str(pathlib.Path(np.__file__).parent) + "/")
+_PACKAGES = ("/site-packages/", "/dist-packages/")
 
 
 def skip_folder(folder: str) -> None:
@@ -22,6 +25,7 @@ def skip_folder(folder: str) -> None:
     if prefix not in _SKIPPED:
         _SKIPPED.append(prefix)
         is_library_file.cache_clear()
+        is_user_file.cache_clear()
 
 
 @dataclass(frozen=True)
@@ -41,19 +45,18 @@ class UserLine:
 
 
 def user_line() -> UserLine:
-    """The innermost frame that is not the library's own."""
+    """The innermost frame that is neither the library's own nor of Python's library or numpy."""
     frame = sys._getframe(1)
-    while frame is not None and is_library_file(frame.f_code.co_filename):
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back
     return UserLine("<unknown>", 0) if frame is None else UserLine(frame.f_code.co_filename, frame.f_lineno)
 
 
 def line_of_error(error: BaseException) -> UserLine | None:
-    """The innermost line of the user's code in an error's traceback; Python's own library counts as ours."""
+    """The innermost line of the user's code in an error's traceback."""
     found, trace = None, error.__traceback__
     while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if not is_library_file(file) and not file.startswith(_PYTHON):
+        if is_user_file(trace.tb_frame.f_code.co_filename):
             found = UserLine(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
         trace = trace.tb_next
     return found
@@ -68,6 +71,14 @@ def is_library_frame(depth: int) -> bool:
 def is_library_file(filename: str) -> bool:
     """Whether a file is the library's own, or that of another library that counts as such."""
     return filename.startswith(tuple(_SKIPPED))
+
+
+@functools.lru_cache(maxsize=None)
+def is_user_file(filename: str) -> bool:
+    """Whether a file is neither the library's own nor one of Python's library or numpy."""
+    own, numpy = _PYTHON
+    is_python = filename.startswith(own) and not any(folder in filename for folder in _PACKAGES)
+    return not is_library_file(filename) and not is_python and not filename.startswith(numpy)
 
 
 def function_line(function) -> UserLine:

@@ -309,7 +309,9 @@ class Recorder(GraphBuilder):
     def read(self, tensor: Tensor, what: str) -> np.ndarray:
         """The value of a recorded tensor, by the rule for reads; see `reading.read_value`."""
         if dispatch.current_recorder() is not self:
-            raise TraceError(f"{what} of a tensor of a recording that has ended; it has no data. Return it from the recorded function instead")
+            self.refusal = TraceError(f"{what} of a tensor outside of its recording, which has ended or is that of another thread; it has no data. "
+                                      "Return it from the recorded function instead")
+            raise self.refusal
         return reading.read_value(self, tensor, what)
 
     def assume(self, kind: str, name: str, text: str, line: UserLine | None = None) -> None:

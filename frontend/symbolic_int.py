@@ -18,6 +18,11 @@ class SymbolicInt:
         self.recorder = recorder
 
     @property
+    def __class__(self):
+        """`int` for a program that asks isinstance(size, int), as in an eager run."""
+        return SymbolicInt if is_library_frame(1) else int
+
+    @property
     def example(self) -> int:
         """The value that the size has in the example."""
         return self.recorder.example_size(self.symbolic_size)
@@ -108,6 +113,17 @@ class SymbolicInt:
 
     def __round__(self, digits: int = 0):
         return self if digits >= 0 else round(self._value("round"), digits)
+
+    def conjugate(self):
+        return self
+
+    real = numerator = property(conjugate)
+    imag, denominator = 0, 1
+
+    def __getattr__(self, name: str):
+        if name.startswith("_") or not hasattr(int, name):
+            raise AttributeError(f"'int' object has no attribute '{name}'")
+        return lambda *args, **keywords: getattr(self._value(name), name)(*args, **keywords)
 
     def __invert__(self):
         return -self - 1

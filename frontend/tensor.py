@@ -133,6 +133,9 @@ class Tensor:
     def __float__(self) -> float:
         return float(self._scalar("float"))
 
+    def __round__(self, digits: int | None = None):
+        return round(self._scalar("round").item(), digits)
+
     def __index__(self) -> int:
         if self.dtype not in dtypes.INTEGER:
             raise TypeError(f"a tensor of {self.dtype} is no index")
@@ -285,6 +288,8 @@ def _no_tensor(data) -> OnemlirError:
         leaves += [item] if not isinstance(item, (list, bool, int, float)) or (isinstance(item, int) and not -2**63 <= item < 2**64) else []
     if leaves and isinstance(leaves[0], int):
         return DTypeError(f"{leaves[0]} does not fit any integer dtype, the widest of which have 64 bits; give a float, or dtype=om.float64")
+    if leaves and type(leaves[0]).__name__ == "SymbolicInt":
+        leaves[0].recorder.refuse(f"a tensor made of the symbolic size {leaves[0]}", "ops.full(shape, size), and ops.stack of such tensors, follow the size")
     what = f"{type(leaves[0]).__name__} in it" if leaves and isinstance(data, list) else type(data).__name__
     return OnemlirError(f"cannot make a tensor of {_short(data)}: a tensor holds numbers or bools, found {what}")
 

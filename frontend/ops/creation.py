@@ -12,6 +12,7 @@ from ...errors import OnemlirError, ShapeError
 from ..dispatch import apply
 from ..symbolic_int import size_of, SymbolicInt
 from ..tensor import Tensor, tensor
+from .declared import as_tensor
 
 __all__ = ["full", "zeros", "ones", "empty", "full_like", "zeros_like", "ones_like", "empty_like", "arange", "linspace", "eye"]
 
@@ -37,8 +38,8 @@ def _count(name: str, value):
 
 
 def full(shape, value, dtype=None) -> Tensor:
-    """A tensor of `shape` filled with `value` (a scalar or rank-0 tensor); dtype from the value when not given."""
-    value = value if isinstance(value, Tensor) else tensor(value, dtype)
+    """A tensor of `shape` filled with `value` (a scalar, size or rank-0 tensor); dtype from the value when not given."""
+    value = value if isinstance(value, Tensor) else as_tensor(value) if isinstance(value, SymbolicInt) else tensor(value, dtype)
     return apply(REGISTRY["om.full"], [value if dtype is None else value.astype(dtype)], {"shape": shape})
 
 

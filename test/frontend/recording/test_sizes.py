@@ -1,5 +1,6 @@
 """Symbolic sizes: what stays symbolic, what is reported, ranges that are checked, corner sizes."""
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -182,3 +183,42 @@ def test_simplified_sizes_have_the_same_values():
         for a, b in itertools.product([0, 1, 2, 3, 7, 8], [0, 1, 5]):
             expected = build(plain, a, b)
             assert symbolic.evaluate(size, lambda s: {"n": a, "m": b}[s.name]) == expected, (steps, str(size), a, b)
+
+
+@pytest.mark.parametrize("program", [
+    lambda x: x * (2.0 if isinstance(x.shape[0], int) else 3.0),
+    lambda x: x * (x.shape[0].numerator if hasattr(x.shape[0], "bit_length") else 3.0),
+    lambda x: x + ops.full((2,), x.shape[0]),
+], ids=["isinstance", "attributes", "full"])
+def test_sizes_pass_for_ints(program):
+    session = om.trace(program, om.ones((3, 2)), axes=("n", None)).session()
+    np.testing.assert_array_equal(session(np.ones((5, 2), np.float32)), program(om.ones((5, 2))).numpy())
+
+
+@pytest.mark.parametrize("program, word", [
+    (lambda x: x + np.full(2, x.shape[0], np.float32), "float of the symbolic size"),
+    (lambda x: x + np.full(2, x.shape[0]), "a tensor made of the symbolic size"),
+    (lambda x: x * x.shape[0].bit_length(), "bit_length of the symbolic size"),
+    (lambda x: x * om.tensor(x.shape[0]), "a tensor made of the symbolic size"),
+    (lambda x: x * round(x.shape[0] / 2), "round of a recorded tensor"),
+], ids=["numpy", "objects", "bit_length", "tensor", "round"])
+def test_reads_of_sizes_name_the_users_line(program, word):
+    with pytest.raises(om.TraceError, match=f"{word}(.|\n)* at .*test_sizes.py"):
+        om.trace(program, om.ones((3, 2)), axes=("n", None))
+
+
+def test_a_read_in_another_thread_that_is_caught_is_refused():
+    def program(x):
+        found = []
+
+        def read():
+            try:
+                found.append(float(ops.sum(x)))
+            except Exception:
+                found.append(1.0)
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+        return x * found[0]
+    with pytest.raises(om.TraceError, match="caught this error"):
+        om.trace(program, om.ones(3))

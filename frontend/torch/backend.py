@@ -5,7 +5,7 @@ import warnings
 
 import torch
 
-from ...errors import OnemlirError
+from ...errors import OnemlirError, TraceError
 from ..axis import Axis
 
 UNBOUNDED = 2**31  # what torch gives as a size's upper bound when it knows none is above this
@@ -35,7 +35,10 @@ def unsuitable(graph_module, example_inputs) -> str | None:
 
 
 class CompiledGraph:
-    """The graph as a session of its tensors besides the weights; made anew when other or changed weights come."""
+    """The graph as a session of its tensors besides the weights; made anew when other or changed weights come.
+
+    What the graph changes in place among its inputs (`changed`, by number) are further outputs of the session, which each call copies back.
+    """
 
     def __init__(self, graph_module, example_inputs):
         self.graph_module = graph_module
@@ -54,7 +57,12 @@ class CompiledGraph:
 
     def __call__(self, *inputs):
         self.prepare(inputs)
-        outputs = self.traced(*self.of_kind("input", inputs))
+        tensors = self.of_kind("input", inputs)
+        if self.changed and overlap(tensors):
+            return self.graph_module(*inputs)
+        outputs = self.traced(*tensors)
+        for number, value in zip(self.changed, outputs[len(self.size_outputs):]):
+            tensors[number].copy_(value)
         return tuple(int(o) if is_size else o for o, is_size in zip(outputs, self.size_outputs))
 
     def of_kind(self, kind: str, inputs) -> list:
@@ -76,10 +84,14 @@ class CompiledGraph:
         examples = [torch.zeros(example_shape(t, axes), dtype=t.dtype) for t, axes in zip(self.of_kind("input", inputs), self.axes)]
 
         def program(*tensors):
+            places = [t._place for t in tensors]
             outputs = self.graph_module(*self.arguments(weights, numbers, tensors, inputs))
             outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
             self.size_outputs = [isinstance(o, torch.SymInt) for o in outputs]
-            return tuple(torch.tensor(o) if isinstance(o, torch.SymInt) else o for o in outputs)
+            if any(t._place is not place for t, place in zip(tensors, places)):
+                raise TraceError("the shape of an input is changed in place")
+            self.changed = [i for i, place in enumerate(places) if place.cell.version]
+            return *(torch.tensor(o) if isinstance(o, torch.SymInt) else o for o in outputs), *(tensors[i] for i in self.changed)
 
         traced = trace(program, *examples, axes=dict(zip(input_names(len(examples)), self.axes)), check=False)
         traced._session = traced.session()
@@ -91,6 +103,11 @@ class CompiledGraph:
         given = {"weight": iter(weights), "number": iter(numbers), "input": iter(tensors)}
         return [next(given[kind]) if kind in given else sizes[str(meta)] if str(meta) in sizes else int(now)
                 for kind, meta, now in zip(self.kinds, self.placeholders, inputs)]
+
+
+def overlap(tensors) -> bool:
+    """Whether some of the tensors may share memory."""
+    return len({t.untyped_storage().data_ptr() for t in tensors}) < len(tensors)
 
 
 def input_names(count: int) -> list[str]:

@@ -181,6 +181,25 @@ def test_compile_backend_with_dynamic_sizes_makes_one_session(mark, monkeypatch)
     assert len(made) == 1
 
 
+def test_compile_backend_changes_inputs_in_place():
+    def program(cache, row):
+        cache[1] = row.sum()
+        row.mul_(2)
+        return cache, cache.sum()
+
+    torch._dynamo.reset()
+    compiled = torch.compile(program, backend=om.compile_backend, dynamic=False)
+
+    def arguments(overlapping):
+        memory = torch.arange(9.0)
+        return (memory[:6].view(3, 2), memory[3:5]) if overlapping else (torch.ones(3, 2), torch.full((2,), 5.0))
+
+    with torch.no_grad():
+        for overlapping in (False, True, False):
+            ours, theirs = arguments(overlapping), arguments(overlapping)
+            torch.testing.assert_close([*compiled(*ours), *ours], [*program(*theirs), *theirs])
+
+
 def test_compile_backend_with_a_graph_break():
     def program(x):
         y = x * x.shape[0]

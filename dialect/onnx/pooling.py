@@ -12,7 +12,7 @@ from .. import dtypes
 from ..ops import pooling as om
 from .graph import Graph, Value
 from .registry import Unwritable, writes
-from .sizes import as_value, product
+from .sizes import add, as_value, floor_quotient, maximum, minimum, multiply, product, subtract
 from .written_op import WrittenOp
 
 
@@ -66,15 +66,29 @@ def write_max_pool_with_indices(graph: Graph, op: WrittenOp):
     return graph.cast(_unfolded(graph, op, y), op.dtype), _unfolded(graph, op, places)
 
 
+def _whole(graph: Graph, op: WrittenOp) -> Value:
+    """x with its padding, and zeros for what the last windows lack, as elements."""
+    rank, lead = len(op.kernel_size), op.x.rank - len(op.kernel_size)
+    high = []
+    for i, (size, low) in enumerate(zip(graph.sizes(op.x)[lead:], op.padding[:rank])):
+        span, stride = (op.kernel_size[i] - 1) * op.dilation[i] + 1, op.stride[i]
+        length = add(graph, size, low)
+        beyond = add(graph, length, op.padding[rank + i] - span)
+        last = multiply(graph, floor_quotient(graph, add(graph, beyond, stride - 1), stride), stride)
+        last = minimum(graph, last, multiply(graph, floor_quotient(graph, add(graph, length, -1), stride), stride))  # a window starts inside
+        high.append(maximum(graph, subtract(graph, add(graph, last, span), length), op.padding[rank + i]))
+    return graph.Pad(op.x, graph.vector([*[0] * lead, *op.padding[:rank], *[0] * lead, *high]), graph.constant(np.zeros((), op.x.dtype)))
+
+
 @writes(om.AvgPool)
 def write_avg_pool(graph: Graph, op: WrittenOp):
     options = _options(op)
     if graph.opset < 19 and options.pop("dilations") != [1] * len(op.kernel_size):
         raise Unwritable(f"dilated AveragePool needs opset 19, found {graph.opset}")
-    if op.divisor is not None and op.ceil_mode:
-        raise Unwritable("ONNX AveragePool divides partial windows by their own count")
-    include = op.count_include_pad or op.divisor is not None
-    y = graph.AveragePool(_folded(graph, op, op.x), count_include_pad=include, **options)
+    include, x = op.count_include_pad or op.divisor is not None, op.x
+    if op.divisor is not None and op.ceil_mode:  # AveragePool divides partial windows by their own count: they are made whole
+        x, options = _whole(graph, op), options | {"ceil_mode": 0, "pads": [0] * (2 * len(op.kernel_size))}
+    y = graph.AveragePool(_folded(graph, op, x), count_include_pad=include, **options)
     if op.divisor is not None:
         y = graph.Mul(y, math.prod(op.kernel_size) / op.divisor)
     return _unfolded(graph, op, y)

@@ -67,11 +67,16 @@ def attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale: float 
     return _soft_capped(q, k, v, mask, scale, softcap, is_causal)
 
 
+def _inverse_root(width, x: Tensor):
+    """width ** -0.5, of a symbolic width as a tensor."""
+    return width**-0.5 if isinstance(width, int) else om.rsqrt(_scalar(width).astype(x.dtype))
+
+
 def _soft_capped(q, k, v, mask, scale, softcap, is_causal):
     (batch, heads, rows, width), (_, shared, columns, _) = sizes_of(q), sizes_of(k)
     q = om.reshape(q, shape=(batch, shared, symbolic.floordiv(heads, shared), rows, width))
     k, v = (om.reshape(t, shape=(batch, shared, 1, columns, sizes_of(t)[3])) for t in (k, v))
-    scores = om.matmul(q, om.transpose(k, axes=(0, 1, 2, 4, 3))) * (width**-0.5 if scale is None else scale)
+    scores = om.matmul(q, om.transpose(k, axes=(0, 1, 2, 4, 3))) * (_inverse_root(width, q) if scale is None else scale)
     scores = om.reshape(om.tanh(scores / softcap) * softcap, shape=(batch, heads, rows, columns))
     allowed = causal(rows, columns, 0) if is_causal else None
     if mask is not None and mask.dtype == dtypes.bool_:

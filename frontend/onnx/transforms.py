@@ -19,6 +19,8 @@ def transformed(node, x: Tensor, axis: int, length, inverse: bool, onesided: boo
     size = sizes_of(x)[axis]
     length = size if length is None else length
     parts = sizes_of(x)[-1]
+    if not isinstance(parts, int):
+        node.needs_size(0, "the size of the last axis, the parts of a number, must be known when the model is read: give it with shapes={name: sizes}")
     real, imaginary = (squeeze(slice_along(x, x.ndim - 1, min(i, parts - 1), 1), -1) for i in range(2))
     if isinstance(length, int) and isinstance(size, int):
         node.steps(max(size, length), "the points of the transform", 2**22)

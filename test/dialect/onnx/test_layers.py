@@ -46,7 +46,7 @@ POOLS = [dict(kernel_size=(3, 2)), dict(kernel_size=(3, 2), stride=(2, 1), paddi
 def test_pools(agree, options):
     inputs = [(normal(2, 3, 9, 8),), (normal(1, 3, 7, 6),)]
     agree(lambda x: [om.max_pool(x, **options), om.max_pool_with_indices(x, **options)], *inputs, axes=IMAGE)
-    agree(lambda x: [om.avg_pool(x, **options), om.avg_pool(x, count_include_pad=False, **options)], *inputs, axes=IMAGE)
+    agree(lambda x: [om.avg_pool(x, **options), om.avg_pool(x, count_include_pad=False, **options), om.avg_pool(x, divisor=4, **options)], *inputs, axes=IMAGE)
 
 
 def test_pools_of_other_ranks_and_dtypes(agree):

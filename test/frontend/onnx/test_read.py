@@ -399,3 +399,9 @@ def test_slices_backwards_from_before_the_first_element(tmp_path, size):
     traced = same_as_peer(model(nodes, [value("x", [size])], [value(f"y{i}", [None]) for i in range(len(bounds))], constants), *runs)
     traced.save_onnx(tmp_path / "slices.onnx")
     same_as_peer(onnx.load(tmp_path / "slices.onnx"), *runs)
+
+
+def test_attention_of_an_unknown_width():
+    q, k = normal(2, 3, 8), normal(2, 5, 8)
+    attention = node("Attention", "q k k", "y", q_num_heads=2, kv_num_heads=2, softcap=2.0)
+    same_as_peer(model([attention], [value(n, [None] * 3) for n in "qk"], [value("y", [None] * 3)], opset=23), {"q": q, "k": k}, rtol=1e-4)

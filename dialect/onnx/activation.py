@@ -16,7 +16,9 @@ for _op, _op_type in ((om.Sigmoid, "Sigmoid"), (om.Prelu, "PRelu"), (om.HardSwis
 
 @writes(om.Relu)
 def write_relu(graph: Graph, op: WrittenOp):
-    return op.x if dtypes.is_unsigned(op.dtype) else graph.Relu(op.x)
+    if dtypes.is_unsigned(op.dtype):
+        return op.x
+    return graph.Max(op.x, 0) if op.dtype == dtypes.int64 else graph.Relu(op.x)  # onnxruntime has no Relu of i64
 
 
 @writes(om.Relu6)

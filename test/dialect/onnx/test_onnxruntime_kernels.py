@@ -35,6 +35,11 @@ def test_where(dtype):
     same_in_onnxruntime(ops.where, (c, x, y), axes={"condition": ("n",), "x": ("n",), "y": ("n",)})
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "float16"])
+def test_relu(dtype):
+    same_in_onnxruntime(ops.relu, (np.array([-3, 0, 5]).astype(dtype),))
+
+
 def test_keyed_random_numbers():
     """The numbers of a key are the same: they are made of integer arithmetic."""
     function = lambda key: [ops.random_uniform(key, (3, 4)), ops.random_randint(key, (5,), 0, 10)]

@@ -17,8 +17,9 @@ from .written_op import WrittenOp
 
 
 def _options(op: WrittenOp) -> dict:
-    return {"kernel_shape": list(op.kernel_size), "strides": list(op.stride), "pads": list(op.padding), "dilations": list(op.dilation),
-            "ceil_mode": op.ceil_mode}
+    """Dilations only where there are some: onnxruntime fails to fuse a quantized AveragePool that has the attribute."""
+    dilations = {"dilations": list(op.dilation)} if any(d != 1 for d in op.dilation) else {}
+    return {"kernel_shape": list(op.kernel_size), "strides": list(op.stride), "pads": list(op.padding), "ceil_mode": op.ceil_mode, **dilations}
 
 
 def _folded(graph: Graph, op: WrittenOp, x: Value) -> Value:
@@ -83,7 +84,7 @@ def _whole(graph: Graph, op: WrittenOp) -> Value:
 @writes(om.AvgPool)
 def write_avg_pool(graph: Graph, op: WrittenOp):
     options = _options(op)
-    if graph.opset < 19 and options.pop("dilations") != [1] * len(op.kernel_size):
+    if graph.opset < 19 and "dilations" in options:
         raise Unwritable(f"dilated AveragePool needs opset 19, found {graph.opset}")
     include, x = op.count_include_pad or op.divisor is not None, op.x
     if op.divisor is not None and op.ceil_mode:  # AveragePool divides partial windows by their own count: they are made whole

@@ -142,8 +142,9 @@ def trace(model: Callable, *examples, axes=None, on_read: str = "error", check=N
     """Record one run of a module or function on example inputs. A module is recorded in evaluation mode, whatever mode it is in.
 
     examples: tensors, or containers of tensors, passed by position; kwargs: the same by keyword. Arguments that are no tensors are
-    constants of the recording, and so are tensors among the other keywords, with a warning. axes: names of the axes that stay symbolic (or `Axis` objects, which declare a range): one tuple for a
-    single input, else one per input or a mapping by input name. Other keywords go to the model as they are.
+    constants of the recording. axes: names of the axes that stay symbolic (or `Axis` objects, which declare a range): one tuple for a
+    single input, else one per input or a mapping by input name. Other keywords go to the model as they are; a tensor among them is a
+    constant, with a warning.
 
     on_read: what happens when the program reads a recorded value, or decides on a symbolic size: "error", "freeze" (a constant, with a
     warning) or "guard" (checked on every run: GuardError).

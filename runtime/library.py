@@ -95,7 +95,8 @@ def _name_to_load(path: pathlib.Path) -> str:
             loaded[file] = f"{path.parent}{'/.' * len(loaded)}/{path.name}", state
         name, before = loaded[file]
     if before != state:
-        raise FormatError(f"{path} was changed in place after this process had loaded it: give the new library another name, or replace the file")
+        raise FormatError(f"{path} was changed in place after this process had loaded it: give the new library another name, or replace "
+                          "the file")
     return name
 
 

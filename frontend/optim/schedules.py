@@ -11,8 +11,9 @@ from ...errors import OnemlirError
 class Schedule:
     """Base: sets the learning rates of an optimizer's groups. `step` goes on by one; `last_epoch` counts from 0.
 
-    The rates follow from the `lr` that each group had before its first schedule, which is kept as `initial_lr`. Where something else changes the
-    rate too, another schedule or the program, both factors count, as with torch's schedules that can be chained; `chained` False sets the rate outright.
+    The rates follow from the `lr` that each group had before its first schedule, which is kept as `initial_lr`. Where something else
+    changes the rate too, another schedule or the program, both factors count, as with torch's schedules that can be chained; `chained`
+    False sets the rate outright.
     """
 
     chained = True
@@ -155,8 +156,8 @@ class LambdaLR(Schedule):
 class OneCycleLR(Schedule):
     """From max_lr / div_factor up to max_lr in pct_start of the steps, then down to max_lr / div_factor / final_div_factor.
 
-    max_lr: a number, or one for each group. total_steps, or epochs and steps_per_epoch. anneal_strategy: "cos" or "linear". OnemlirError for a step
-    after the last. The momentum stays as it is. Source: Smith and Topin 2017; torch's rates.
+    max_lr: a number, or one for each group. total_steps, or epochs and steps_per_epoch. anneal_strategy: "cos" or "linear". OnemlirError
+    for a step after the last. The momentum stays as it is. Source: Smith and Topin 2017; torch's rates.
     """
 
     chained = False
@@ -199,7 +200,8 @@ class SequentialLR(Schedule):
 
     def __init__(self, optimizer, schedulers: Sequence[Schedule], milestones: Sequence[int]):
         if len(schedulers) != len(milestones) + 1 or list(milestones) != sorted(milestones):
-            raise OnemlirError(f"SequentialLR: milestones must rise, and be one fewer than the {len(schedulers)} schedulers, found {list(milestones)}")
+            raise OnemlirError(f"SequentialLR: milestones must rise, and be one fewer than the {len(schedulers)} schedulers, "
+                               f"found {list(milestones)}")
         if any(s.optimizer is not optimizer for s in schedulers):
             raise OnemlirError("SequentialLR: all schedulers must be of the optimizer that is given")
         self.schedulers, self.milestones = list(schedulers), list(milestones)

@@ -60,7 +60,8 @@ def poisson_nll_loss(input, target, log_input: bool = True, full: bool = False, 
 def gaussian_nll_loss(input, target, var, full: bool = False, eps: float = 1e-6, reduction: str = "mean"):
     """(log(v) + (input - target)^2 / v) / 2 with v = max(var, eps); `full` adds log(2 pi) / 2.
 
-    var: a number, of a shape that broadcasts against input, or of input's shape without its last axis. The gradient passes the limit eps by, as torch's.
+    var: a number, of a shape that broadcasts against input, or of input's shape without its last axis. The gradient passes the limit eps
+    by, as torch's.
     """
     var = ops.full((), float(var), dtype=input.dtype) if isinstance(var, (int, float)) else var
     if not var.is_recorded and (var._array < 0).any():

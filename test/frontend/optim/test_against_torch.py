@@ -70,8 +70,10 @@ def test_state_that_does_not_fit():
 
 
 @pytest.mark.parametrize("make, message", [
-    (lambda p: optim.SGD([p], lr=-1), "'lr' must be a number that is not negative, found -1"), (lambda p: optim.SGD([p], lr="x"), "found 'x'"),
-    (lambda p: optim.SGD(p), "a list of tensors or of groups, found Parameter"), (lambda p: optim.SGD([{"lr": 1.0}]), r"a dict with 'params', found \['lr'\]"),
+    (lambda p: optim.SGD([p], lr=-1), "'lr' must be a number that is not negative, found -1"),
+    (lambda p: optim.SGD([p], lr="x"), "found 'x'"),
+    (lambda p: optim.SGD(p), "a list of tensors or of groups, found Parameter"),
+    (lambda p: optim.SGD([{"lr": 1.0}]), r"a dict with 'params', found \['lr'\]"),
     (lambda p: optim.StepLR(optim.SGD([p]), 0), "StepLR: step_size must be positive, found 0"), (lambda p: optim.SGD([p], nesterov=True), "nesterov needs a momentum"),
     (lambda p: optim.Adam([p], betas=(1.0, 0.9)), "'betas' must lie in"), (lambda p: optim.SGD([p, p]), "given twice"),
     (lambda p: optim.SGD([p * 2]), "leaves, found the result"), (lambda p: optim.SGD([{"params": [p], "beta": 1}]), "no option beta")])
@@ -84,7 +86,8 @@ SCHEDULES = [
     ("StepLR", dict(step_size=3, gamma=0.5)), ("MultiStepLR", dict(milestones=[2, 5], gamma=0.1)), ("ExponentialLR", dict(gamma=0.8)),
     ("LinearLR", dict(start_factor=0.2, total_iters=4)), ("CosineAnnealingLR", dict(T_max=9, eta_min=0.01)),
     ("LambdaLR", dict(lr_lambda=lambda epoch: 1 / (1 + epoch))), ("OneCycleLR", dict(max_lr=0.7, total_steps=12)),
-    ("OneCycleLR", dict(max_lr=[0.7], epochs=3, steps_per_epoch=4, anneal_strategy="linear")), ("LambdaLR", dict(lr_lambda=[lambda epoch: 0.9 ** epoch])),
+    ("OneCycleLR", dict(max_lr=[0.7], epochs=3, steps_per_epoch=4, anneal_strategy="linear")),
+    ("LambdaLR", dict(lr_lambda=[lambda epoch: 0.9 ** epoch])),
     ("ConstantLR", dict(total_iters=3)), ("PolynomialLR", dict(total_iters=6, power=2.0)), ("LinearLR", dict(total_iters=0)),
 ]
 COMBINED = [  # functions of an optimizer and the module of schedules

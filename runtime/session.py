@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import threading
 from typing import Any, Callable, Mapping, NamedTuple, Sequence
@@ -18,6 +19,7 @@ CONTEXT_WORDS = 16
 PARALLEL_FOR, POOL, THREADS, MEMORY_LIMIT = 0, 1, 2, 5
 STATUS_WORDS = 4
 PLANS = 256  # shapes that are remembered
+ADOPTED = 1 << 16  # bytes from which an output that compiled code has allocated is not copied
 _NO_MEMORY = Message("OnemlirError", "not enough memory: the model needs {found} more bytes for its intermediate values with these shapes")
 
 
@@ -167,18 +169,27 @@ class Session:
         raise getattr(errors, message.error)(message.format(found, expected, index))
 
     def _take_allocated(self, state: "ThreadState", results: list) -> None:
-        """Copy what compiled code has allocated, and give it back."""
+        """What compiled code has allocated: a copy of little, the memory itself as an array's where it is much."""
         slot = state.first_size + self._sizes_before_outputs()
         for position, spec in enumerate(self.outputs):
             dynamic = sum(not isinstance(size, int) for size in spec.sizes)
             if spec.data_dependent:
                 found = iter(state.table[slot : slot + dynamic])
                 shape = tuple(size if isinstance(size, int) else next(found) for size in spec.sizes)
-                results[position] = array = np.empty(shape, spec.dtype)
-                ctypes.memmove(address(array), state.table[state.first_output + position], array.nbytes)
-                self._free(state, position)
+                results[position] = self._taken(state, position, shape, spec.dtype)
             slot += dynamic
         state.plan = None
+
+    def _taken(self, state: "ThreadState", position: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        size, slot = math.prod(shape) * dtype.itemsize, state.first_output + position
+        if size >= ADOPTED:
+            memory = AllocatedMemory(state.table[slot], size, state.free, self._compiled)
+            state.table[slot] = 0
+            return np.asarray(memory).view(dtype).reshape(shape)
+        array = np.empty(shape, dtype)
+        ctypes.memmove(address(array), state.table[slot], array.nbytes)
+        self._free(state, position)
+        return array
 
     def _sizes_before_outputs(self) -> int:
         return sum(not isinstance(size, int) for spec in self.inputs for size in spec.sizes)
@@ -195,6 +206,17 @@ class Session:
             return None
         self._parallel_for, state = self._compiled.pool()
         return (ctypes.c_int64 * 2)(state, self.threads)
+
+
+class AllocatedMemory:
+    """Memory that compiled code has allocated, as bytes for numpy; given back with the last array of it."""
+
+    def __init__(self, pointer: int, size: int, free, keep):
+        self._pointer, self._free, self._keep = pointer, free, keep
+        self.__array_interface__ = {"version": 3, "typestr": "|u1", "shape": (size,), "data": (pointer, False)}
+
+    def __del__(self):
+        self._free(self._pointer)
 
 
 class ThreadState:

@@ -9,6 +9,7 @@ from .destinations import add_destinations
 from .fills import separate_fills
 from .functions import entry_functions, walk
 from .outputs import separate_empties, write_to_outputs
+from .returned import return_where_computed
 
 CLEAN = ("func.func(resolve-shaped-type-result-dims)", "canonicalize", "cse")
 BUFFERIZE = (
@@ -36,6 +37,8 @@ def bufferize(module: ir.Module) -> None:
         copies_of_carried(module)
         drop_self_copies(module)
         run_passes(module, *AFTER)
+        for function in entry_functions(module):
+            return_where_computed(function)
 
 
 def run_passes(module: ir.Module, *passes: str) -> None:

@@ -246,6 +246,19 @@ def test_output_whose_size_depends_on_data(build):
         assert z == 1.5
 
 
+def test_large_outputs_whose_size_depends_on_data_keep_their_memory(build):
+    """They are the memory that compiled code has allocated: writable, apart from each other, and valid after the session is gone."""
+    session = build(SELECT, [Spec("x", (N,), F32)], [Spec("s", ("?",), F32, data_dependent=True), Spec("z", (), F32)])
+    x = np.arange(1, 100_001, dtype=F32)
+    first, second = session(x)[0], session(-x[::-1] + 50_001)[0]
+    assert first.flags.writeable and first.flags.c_contiguous and not np.shares_memory(first, second)
+    first[0] = 7
+    part = second[-3:]
+    del session, second
+    np.testing.assert_array_equal(first, [7, *range(2, 100_001)])
+    np.testing.assert_array_equal(part, [49_998, 49_999, 50_000])
+
+
 def test_booleans(build):
     text = """func.func @main(%x: tensor<?xi1>, %w: tensor<2xi1> {om.role = "parameter"}) -> (tensor<?xi1>, tensor<2xi1>, tensor<3xi1>) {
       %c0 = arith.constant 0 : index

@@ -217,9 +217,11 @@ def _appended(past: Tensor, new: Tensor, before: Tensor, columns) -> Tensor:
     batch, heads, length, width = sizes_of(joined)
     place, start = places(columns), om.reshape(before, shape=(batch, 1))
     source = om.where(place < start, place, om.minimum(place - start + _scalar(sizes_of(past)[2]), _scalar(length - 1)))
-    row = lambda t: om.reshape(t, shape=(batch, 1, columns, 1))
-    found = om.take_along_axis(joined, om.broadcast_to(row(source), shape=(batch, heads, columns, width)), axis=2)
-    return om.where(row(place < start + _scalar(sizes_of(new)[2])), found, 0.0)
+    matrices = om.reshape(places(batch), shape=(batch, 1, 1)) * _scalar(heads) + om.reshape(places(heads), shape=(1, heads, 1))
+    rows = om.reshape(joined, shape=(batch * heads * length, width))
+    found = om.gather(rows, matrices * _scalar(length) + om.reshape(source, shape=(batch, 1, columns)), axis=0)
+    filled = om.reshape(place < start + _scalar(sizes_of(new)[2]), shape=(batch, 1, columns, 1))
+    return om.where(filled, found, 0.0)
 
 
 @microsoft("RotaryEmbedding")

@@ -39,7 +39,7 @@ def profile(traced, inputs, threads: int = 1, rounds: int = 20) -> list[Row]:
     session = jit_session(traced.program, threads=threads, observe=instrument.observe)
     session.run(inputs)
     instrument.counts()
-    taken, start, stamps = [], time.perf_counter(), []
+    taken, stamps = [], []
     for _ in range(rounds):
         begin = time.perf_counter()
         session.run(inputs)

@@ -13,7 +13,7 @@ def bind_arguments(op: type[Op], args: Sequence, keywords: Mapping[str, Any]) ->
     """Positional and keyword arguments as operands (declaration order) and attributes. Raises TypeError as a call would."""
     keywords = dict(keywords)
     if op.operands and op.operands[-1].variadic:
-        (operands, *rest), operands_done = args or (keywords.pop(op.operands[-1].name),), True
+        operands, *rest = args or (keywords.pop(op.operands[-1].name),)
         operands = list(operands)
     else:
         count = len(op.operands)

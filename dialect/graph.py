@@ -11,12 +11,12 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import arith
 
-from . import dtypes, symbolic
+from . import dtypes
 from .build import create, mlir_type
 from .calling import bind_arguments, common_dtype
 from .declare import dynamic_sizes, Op, REGISTRY
 from .shapes import TensorType
-from .symbolic import Call, Dim, Size, Symbol
+from .symbolic import Dim, Size, Symbol
 
 
 class Node:

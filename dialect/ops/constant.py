@@ -6,7 +6,7 @@ import numpy as np
 from ...errors import ShapeError
 from .. import dtypes
 from ..attributes import Array, Axis, DType, Shape
-from ..declare import Attr, Integer, Op, Operand, Operands, Result, AnyDType
+from ..declare import Attr, Integer, Op, Operand, Result, AnyDType
 from ..shapes import show, TensorType
 
 

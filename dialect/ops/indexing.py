@@ -4,7 +4,6 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import IndexRangeError, ShapeError
-from .. import symbolic
 from ..attributes import Axis, Choice, Ints, Offsets, Shape
 from ..declare import AnyDType, Attr, Index, Op, Operand, Result
 from ..shapes import require_equal, require_less_equal, show, TensorType

@@ -6,7 +6,7 @@ import numpy as np
 from ...errors import DTypeError, ShapeError
 from .. import dtypes
 from ..attributes import DType
-from ..declare import AnyDType, Attr, Composite, DTypes, Floating, Op, Operand, OptionalOperand, Pure, Result
+from ..declare import Attr, Composite, DTypes, Floating, Op, Operand, OptionalOperand, Pure, Result
 from ..shapes import normalize_axis, require_equal, show, TensorType
 
 Quantized = DTypes("an 8- or 16-bit integer dtype", (dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16))

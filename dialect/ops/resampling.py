@@ -7,7 +7,7 @@ from ...errors import DTypeError, OnemlirError, ShapeError
 from .. import dtypes
 from ..attributes import Choice, Floats, Optional, Shape
 from ..declare import AnyDType, Attr, Composite, Floating, Op, Operand, Pure, Result
-from ..shapes import require_equal, show, TensorType
+from ..shapes import require_equal, show
 
 COORDINATE_MODES = ("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize")
 NEAREST_MODES = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")

@@ -2,11 +2,10 @@
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import arith, linalg, tensor
+from mlir.dialects import arith
 
 from ...dialect import dtypes
 from ...dialect.ops import constant as om
-from .builder import element_type
 from .registry import lowers
 from .scalar import cast
 

@@ -9,7 +9,7 @@ from ...dialect import dtypes
 from ...dialect.declare import Op
 from ...dialect.ops import elementwise as om
 from ...dialect.ops.activation import Relu, Sigmoid
-from .builder import compute_dtype, element_type
+from .builder import element_type
 from .registry import lowers
 from .scalar import cast, Scalar
 

@@ -27,7 +27,7 @@ def dequantized_rows(build, x: TensorValue, x_scale: TensorValue, block: int) ->
 
 def rounded_product(build, weight, x: TensorValue, x_scale: TensorValue, result: TensorType) -> ir.Value:
     """(x times its scales) @ w.T for a `Weight` that has words."""
-    rows, (n, k) = product(x.shape[:-1]), weight.weight.shape
+    rows, n = product(x.shape[:-1]), weight.weight.shape[0]
     flat = lambda v: TensorValue(build.reshape(v.value, v.type, v.type.with_shape((rows, v.shape[-1]))), v.type.with_shape((rows, v.shape[-1])))
     x, x_scale, type = flat(x), flat(x_scale), TensorType((rows, n), dtypes.float32)
     m, column, step = (ir.AffineExpr.get_dim(i) for i in range(3))

@@ -47,7 +47,7 @@ class KernelFunctions:
             inside = dict(zip(arguments, block.arguments))
             inside.update({v: v.owner.operation.clone().results[0] for v in values if _is_constant(v)})
             copies = [_copy(op, inside) for op in operations]
-            end = func.ReturnOp([])
+            func.ReturnOp([])
         with shared_constants(block):
             done = self.emit(copies[0])
         if not done:

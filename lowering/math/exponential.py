@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from . import coefficients
 from .expansion import expansion
-from .expression import Expr, at_least, at_most, choose, polynomial, select
+from .expression import Expr, at_least, at_most, choose, polynomial
 
 LOG2_E = 1.4426950408889634
 LN2 = {32: (0.693147182464599609375, -1.904654299957768e-09), 64: (0.6931471805599453, 2.3190468138462996e-17)}

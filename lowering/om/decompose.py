@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.dialects import tensor
 
 from ...dialect.analysis import ShapeAnalysis
-from ...dialect.build import declaration_of, mlir_type, OpView
+from ...dialect.build import declaration_of, OpView
 from ...dialect.declare import Op
 from ...dialect.graph import GraphBuilder, Node
 from ..decompositions import DECOMPOSITIONS

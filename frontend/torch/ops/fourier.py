@@ -3,11 +3,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import torch
 
 from ... import ops
-from ....dialect import dtypes
 from ....errors import OnemlirError
 from ...ops import fourier
 from ...ops.declared import as_tensor

@@ -3,7 +3,6 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from onemlir.dialect import dtypes
 from onemlir.dialect.onnx import to_onnx
 from onemlir.frontend import ops
 from onemlir.frontend.tensor import Tensor

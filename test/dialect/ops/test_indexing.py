@@ -6,7 +6,7 @@ import pytest
 
 import onemlir as om
 from onemlir import ops
-from onemlir.errors import IndexRangeError, OnemlirError, ShapeError
+from onemlir.errors import IndexRangeError, OnemlirError
 
 torch = pytest.importorskip("torch")
 rng = np.random.default_rng(0)

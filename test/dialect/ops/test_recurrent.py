@@ -8,7 +8,6 @@ from onnx import helper, numpy_helper
 from onemlir.errors import OnemlirError, ShapeError
 from onemlir.dialect.interpreter import Interpreter
 from onemlir.frontend import ops
-from onemlir.frontend.tensor import tensor
 from onemlir.frontend.tracer import record
 
 RNG = np.random.default_rng(0)

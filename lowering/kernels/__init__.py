@@ -44,8 +44,11 @@ Rules for callers:
 | build | indices that are known or not, loops, vectors |
 | tile | the register tile; cutting rows into tiles |
 | place | where a vector is stored: what an epilogue sees |
-| pack, matmul, pair_matmul | products; those of bf16 two steps an instruction |
-| byte_matmul, byte_conv, byte_depthwise | products and convolutions of 8-bit integers, four steps an instruction |
+| pack, matmul | products |
+| dots | products of few rows by columns that lie one after the other |
+| word_product, byte_matmul, pair_matmul | products of 8-bit integers and of bf16, four and two steps an instruction |
+| dequantized_matmul, rounded_matmul | products by weights that stay integers of 8 or 4 bits, of f32 rows and of rows of bytes |
+| byte_conv, byte_depthwise, conv_pairs | convolutions of 8-bit integers and of bf16 |
 | conv_plan, conv | the strategy of a convolution, packing of filters |
 | conv_taps | which taps lie inside the image |
 | conv_pixels, conv_transposed, conv_grouped, conv_depthwise, conv_winograd | the convolution kernels |

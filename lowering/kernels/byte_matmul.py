@@ -12,8 +12,8 @@ from mlir.dialects import arith, vector
 
 from ..targets import Target, host
 from . import build as b
-from .matmul import Product
 from .shapes import MatmulShape
+from .word_product import add_products, WordProduct
 
 WORD = 4
 """Bytes of a step."""
@@ -38,38 +38,12 @@ class Words:
 
 def multiply_bytes(sums, unsigned, signed):
     """sums, vectors of i32, with the four products of each lane's bytes more; the factors are vectors of words of any 32-bit type."""
-    lanes = b.lanes_of(sums)
-    as_bytes = b.vector_type(WORD * lanes, ir.IntegerType.get_signless(8))
-    operands = [sums, vector.bitcast(as_bytes, unsigned), vector.bitcast(as_bytes, signed)]
-    attributes = {
-        "intrin": ir.StringAttr.get(f"llvm.x86.avx512.vpdpbusd.{32 * lanes}"),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
-        "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
-    }
-    return ir.Operation.create("llvm.call_intrinsic", results=[sums.type], operands=operands, attributes=attributes).result
+    return add_products("llvm.x86.avx512.vpdpbusd", sums, unsigned, signed, ir.IntegerType.get_signless(8))
 
 
 def _bits(vec):
     return vector.bitcast(b.vector_type(b.lanes_of(vec), ir.IntegerType.get_signless(32)), vec)
 
 
-class _ByteProduct(Product):
+class _ByteProduct(WordProduct):
     arithmetic = Words
-
-    def __init__(self, a, words, c, shape, epilogue, target, rolled):
-        super().__init__(a, words, c, shape, epilogue, target, rolled)
-        self.plan, self.k = replace(self.plan, copy=False), shape.k
-
-    def _accumulator(self):
-        return ir.F32Type.get()
-
-    def _widened(self, vec):
-        return vec
-
-    def _scalars(self, row, k):
-        def word(step, r):
-            where = [*([] if self.shape.a_shared else self.batch), b.add(row, r), b.mul(b.add(k, step), WORD)]
-            four = b.load_vector(self.a, where, WORD)
-            return vector.extract(vector.bitcast(b.vector_type(1, ir.IntegerType.get_signless(32)), four), [], [0])
-
-        return word

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from typing import Callable
 
+import numpy as np
 from mlir import ir
-from mlir.dialects import arith, linalg
+from mlir.dialects import arith
 
 from ...dialect import dtypes
 from ...dialect.ops.quantization import DequantizedLinear
@@ -56,20 +57,19 @@ class Weight:
         *rows, n, k = [ir.AffineExpr.get_dim(i) for i in range(rank + 1)]
         panel, column = ir.AffineExpr.get_floor_div(n, width), ir.AffineExpr.get_mod(n, width)
         parameter = [panel, ir.AffineExpr.get_floor_div(k, self.block), column]
-        operands = [x.value, self.numbers(), *self.parameters()]
-        maps = [[*rows, k], [panel, k, ir.AffineExpr.get_mod(n, width * self.bits // 8)], parameter, parameter][:len(operands)]
+        shifts = np.repeat(np.arange(0, 8, self.bits, dtype=np.uint8), width * self.bits // 8)
+        operands = [x.value, self.numbers(), build.literal(shifts), *self.parameters()]
+        maps = [[*rows, k], [panel, k, ir.AffineExpr.get_mod(n, width * self.bits // 8)], [column], parameter, parameter][:len(operands)]
         kernel = {"name": "dequantized_matmul", "block": self.block, "bits": self.bits, "unsigned": self.weight.dtype == dtypes.uint8}
         return build.generic(
-            operands, [ir.AffineMap.get(rank + 1, 0, m) for m in maps], result, lambda *scalars: self.term(linalg.IndexOp(rank - 1).result, *scalars),
+            operands, [ir.AffineMap.get(rank + 1, 0, m) for m in maps], result, self.term,
             init=build.filled(result, build.constant(0, dtypes.float32)), output_map=ir.AffineMap.get(rank + 1, 0, [*rows, n]),
             iterators=[PARALLEL] * rank + [REDUCTION], kernel=kernel)
 
-    def term(self, n: ir.Value, x: ir.Value, byte: ir.Value, scale: ir.Value, *rest: ir.Value) -> ir.Value:
-        """A sum with one product more; the byte may hold the numbers of two columns."""
+    def term(self, x: ir.Value, byte: ir.Value, shift: ir.Value, scale: ir.Value, *rest: ir.Value) -> ir.Value:
+        """A sum with one product more; the byte may hold the numbers of two columns, the second of them behind a shift."""
         build, scalar = self.build, Scalar(self.build, dtypes.float32)
         if self.bits == 4:
-            half = arith.DivUIOp(arith.RemUIOp(n, build.const_index(self.width)).result, build.const_index(self.width // 2)).result
-            shift = arith.IndexCastOp(ir.IntegerType.get_signless(8), arith.MulIOp(half, build.const_index(4)).result).result
             byte = arith.AndIOp(arith.ShRUIOp(byte, shift).result, build.constant(15, self.weight.dtype)).result
         number = cast(build, byte, self.weight.dtype, dtypes.float32)
         *zero, total = rest

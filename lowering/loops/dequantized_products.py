@@ -13,7 +13,7 @@ from .structured import dimension, merge_loops, Structured
 
 @kernel("dequantized_matmul", any_epilogue=True)
 def dequantized_matmul(op: Structured) -> bool:
-    """C = A B: loops (rows..., n, k) once merged; operands A and B's integers, scales and perhaps zero points in panels."""
+    """C = A B: loops (rows..., n, k) once merged; operands A and B's integers, their shifts, scales and perhaps zero points in panels."""
     op = merge_loops(op)
     *rows, n, k = range(op.loops)
     axes = [dimension(e) for e in op.maps[0]]
@@ -22,7 +22,7 @@ def dequantized_matmul(op: Structured) -> bool:
     a, c = permuted(op.operands[0], [axes.index(loop) for loop in (*rows, k)]), op.operands[-1]
     if not has_unit_stride(c):
         return False
-    words, scales, *zeros = op.operands[1:op.inputs]
+    words, _, scales, *zeros = op.operands[1:op.inputs]
     number = lambda name: ir.IntegerAttr(op.kernel[name]).value
     numbers = Numbers(words, scales, zeros[0] if zeros else None, number("block"), number("bits"), ir.BoolAttr(op.kernel["unsigned"]).value)
     sizes = static_sizes(op)

@@ -48,15 +48,19 @@ Monomial = tuple  # of atoms, sorted by their text
 class Dim:
     """A size that is not a constant: a sum of integer multiples of products of atoms. Immutable and hashable."""
 
-    __slots__ = ("terms", "_hash")
+    __slots__ = ("terms", "_hash", "_shown")
 
     def __init__(self, terms: Mapping[Monomial, int]):
         self.terms = dict(terms)
         self._hash = hash(frozenset(self.terms.items()))
+        self._shown: str | None = None  # the text, once it was asked for: those of nested sizes are parts of it
 
     @staticmethod
     def symbol(name: str, **ranges) -> "Dim":
         return Dim({(Symbol(name, **ranges),): 1})
+
+    def __reduce__(self):
+        return Dim, (self.terms,)  # a hash of texts is another one in another process
 
     def __hash__(self) -> int:
         return self._hash
@@ -68,6 +72,11 @@ class Dim:
         return f"Dim({self})"
 
     def __str__(self) -> str:
+        if self._shown is None:
+            self._shown = self._written()
+        return self._shown
+
+    def _written(self) -> str:
         parts = []
         for monomial, factor in sorted(self.terms.items(), key=lambda item: (-len(item[0]), _text(item[0]))):
             text = _text(monomial)

@@ -31,7 +31,7 @@ def run_step(module: ir.Module, step: Step, verify: bool = True, notices: list[D
     remarks go into `notices`."""
     found: list[Diagnostic] = []
     with module.context, ir.Location.unknown(), collect_diagnostics(module.context, found, notices):
-        run = _prepared(step, found)
+        run = _prepared(step, found, verify)
         if verify and step.ours:
             _refuse_unaccepted(module, step)
         try:
@@ -57,10 +57,11 @@ def check_steps(steps: Sequence[Step], context: ir.Context) -> None:
             _prepared(step, [])
 
 
-def _prepared(step: Step, found: list[Diagnostic]) -> Callable[[ir.Module], None]:
+def _prepared(step: Step, found: list[Diagnostic], verify: bool = True) -> Callable[[ir.Module], None]:
     """What runs the pass on a module."""
     if not step.ours:
         manager = _manager(step)
+        manager.enable_verifier(verify)
         return lambda module: _run_upstream(module, manager, step, found)
     if step.anchors and set(step.anchors) != {"builtin.module"}:
         raise UnknownPass(f"pass '{step.name}' works on the module: it cannot stand inside of {'('.join(step.anchors)}(...)")

@@ -51,7 +51,8 @@ class NoAlias:
                 position += 3 + 2 * ir.MemRefType(value.type).rank
             else:
                 position += 1
-        self.positions[name] = found
+        known = self.positions.get(name, found)
+        self.positions[name] = [position for position in found if position in known]  # of all calls: equal bodies are one function
 
     def keep(self, kept: dict[str, list[int]]) -> None:
         """Number the arguments anew, of which only those at the positions in `kept` are left."""

@@ -24,7 +24,8 @@ def widen_bits(module: ir.Module) -> None:
             _widen_access(operation)
         for operation in operations:
             for value in (*operation.results, *(a for r in operation.regions for b in r.blocks for a in b.arguments)):
-                value.set_type(_widened(value.type))
+                if _is_bits(value.type):
+                    value.set_type(_widened(value.type))
             if operation.name == "func.func":
                 _widen_signature(operation)
             elif operation.name == "memref.global":
@@ -91,9 +92,7 @@ def _widen_load(operation: ir.Operation) -> None:
 
 
 def _after(operation: ir.Operation) -> ir.InsertionPoint:
-    operations = list(operation.block.operations)
-    place = next(i for i, op in enumerate(operations) if op.operation == operation)
-    return ir.InsertionPoint(operations[place + 1])
+    return ir.InsertionPoint.after(operation)
 
 
 def _widen_signature(function: ir.Operation) -> None:

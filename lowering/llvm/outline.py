@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from mlir import ir
 from mlir.dialects import arith, func, scf
-from mlir.passmanager import PassManager
 
+from ..buffers.bufferize import run_unverified
 from ..buffers.functions import entry_block, entry_functions, symbol, walk
 from ..buffers.lifetimes import is_inside
 from ..buffers.sizes import number_of
@@ -30,11 +30,14 @@ def outline_parallel(module: ir.Module) -> None:
     with module.context, ir.Location.unknown():
         number = 0
         for function in [*kernel_functions(module), *entry_functions(module)]:
-            for loop in walk(function, "scf.parallel"):
-                if not is_inside(loop, {"scf.parallel"}) and not len(loop.results):
-                    outline = _become_body if _is_all(function, loop) else _outline
-                    outline(function, loop, f"{BODY}{number}")
-                    number += 1
+            loops = [loop for loop in walk(function, "scf.parallel") if not is_inside(loop, {"scf.parallel"}) and not len(loop.results)]
+            for loop in loops:
+                outline = _become_body if _is_all(function, loop) else _outline
+                outline(function, loop, f"{BODY}{number}")
+                number += 1
+            if EXPLICIT in function.attributes and not loops:
+                _keep_whole(function, f"{BODY}{number}")
+                number += 1
         inline_kernels(module)
         for function in entry_functions(module):
             _hoist_stack(function, entry_block(function))
@@ -49,7 +52,7 @@ def kernel_functions(module: ir.Module) -> list[ir.Operation]:
 def inline_kernels(module: ir.Module) -> None:
     """Put what is left of kernels' functions, the calls of loop bodies, in the place of their calls."""
     if kernel_functions(module):
-        PassManager.parse("builtin.module(inline{default-pipeline=})").run(module.operation)
+        run_unverified(module, "inline{default-pipeline=}")
 
 
 def _is_all(function: ir.Operation, loop: ir.Operation) -> bool:
@@ -63,24 +66,36 @@ def _is_all(function: ir.Operation, loop: ir.Operation) -> bool:
 
 def _become_body(function: ir.Operation, loop: ir.Operation, name: str) -> None:
     """The function itself becomes the body, which is quicker than to move what is in it; a new one of its name calls it."""
-    block, index = entry_block(function), ir.IndexType.get()
-    inputs, old = [a.type for a in block.arguments], symbol(function)
-    function.attributes["sym_name"] = ir.StringAttr.get(name)
-    with ir.InsertionPoint(function), loop.location:
-        caller = func.FuncOp(old, (inputs, []), visibility="private").add_entry_block([loop.location] * len(inputs))
     with ir.InsertionPoint(loop), loop.location:
         steps = [_constant(0), _count(loop), grain_of(loop)]
-    with ir.InsertionPoint(caller), loop.location:
+    if EXPLICIT in loop.attributes:
+        function.attributes[EXPLICIT] = ir.UnitAttr.get()
+    begin, end, _ = _call_instead(function, name, steps)
+    _to_for(loop, begin, end)
+    _hoist_stack(function, entry_block(function))
+
+
+def _keep_whole(function: ir.Operation, name: str) -> None:
+    """A kernel of a single chunk, whose loop was folded away, becomes the body of one step."""
+    with ir.InsertionPoint.at_block_begin(entry_block(function)), function.location:
+        _call_instead(function, name, [_constant(0), _constant(1), _constant(1)])
+
+
+def _call_instead(function: ir.Operation, name: str, steps: list[ir.Value]) -> list[ir.Value]:
+    """Rename a function, which gets its steps, known in its entry block, as arguments; a new one of its old name calls it."""
+    block, index, where = entry_block(function), ir.IndexType.get(), function.location
+    inputs, old = [a.type for a in block.arguments], symbol(function)
+    function.attributes["sym_name"] = ir.StringAttr.get(name)
+    with ir.InsertionPoint(function), where:
+        caller = func.FuncOp(old, (inputs, []), visibility="private").add_entry_block([where] * len(inputs))
+    with ir.InsertionPoint(caller), where:
         copies = dict(zip(block.arguments, caller.arguments))
         func.CallOp([], name, [*caller.arguments, *(_copy_of(v, copies) for v in steps)])
         func.ReturnOp([])
-    begin, end, _ = (block.add_argument(index, loop.location) for _ in range(3))
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([*inputs, index, index, index], []))
+    arguments = [block.add_argument(index, where) for _ in steps]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([*inputs, *[index] * len(steps)], []))
     function.attributes["no_inline"] = ir.UnitAttr.get()
-    if EXPLICIT in loop.attributes:
-        function.attributes[EXPLICIT] = ir.UnitAttr.get()
-    _to_for(loop, begin, end)
-    _hoist_stack(function, block)
+    return arguments
 
 
 def _to_for(loop: ir.Operation, begin: ir.Value, end: ir.Value) -> None:
@@ -114,7 +129,7 @@ def _copy_of(value: ir.Value, copies: dict[ir.Value, ir.Value]) -> ir.Value:
 
 
 def _outline(function: ir.Operation, loop: ir.Operation, name: str) -> None:
-    captured = _captured(loop)
+    captured, uses = _captured(loop)
     index = ir.IndexType.get()
     with ir.InsertionPoint(function), loop.location:
         body = func.FuncOp(name, ([v.type for v in captured] + [index] * 3, []), visibility="private")
@@ -124,19 +139,21 @@ def _outline(function: ir.Operation, loop: ir.Operation, name: str) -> None:
     block = body.add_entry_block([loop.location] * (len(captured) + 3))
     with ir.InsertionPoint(loop), loop.location:
         func.CallOp([], name, [*captured, _constant(0), _count(loop), grain_of(loop)])
-    _fill(block, loop, len(captured))
-    _rename(body.operation, dict(zip(captured, block.arguments)))
+    names = dict(zip(captured, block.arguments))
+    for operation, position in uses:
+        operation.operands[position] = names[operation.operands[position]]
+    _fill(block, loop, names)
     _hoist_stack(body.operation, block)
     loop.erase()
 
 
-def _fill(block: ir.Block, loop: ir.Operation, captured: int) -> None:
+def _fill(block: ir.Block, loop: ir.Operation, names: dict[ir.Value, ir.Value]) -> None:
     """The steps from begin to end, with the operations of the loop moved in; further dimensions are loops inside."""
-    begin, end = block.arguments[captured], block.arguments[captured + 1]
+    begin, end = block.arguments[len(names)], block.arguments[len(names) + 1]
     source = loop.regions[0].blocks[0]
     dimensions = len(source.arguments)
     with ir.InsertionPoint(block), loop.location:
-        operands = [v.owner.operation.clone().results[0] if _is_cheap(v) else v for v in loop.operands]
+        operands = [v.owner.operation.clone().results[0] if _is_cheap(v) else names.get(v, v) for v in loop.operands]
         lower, step = operands[0], operands[2 * dimensions]
         outer = scf.ForOp(begin, end, _constant(1))
         func.ReturnOp([])
@@ -174,8 +191,9 @@ def _constant(number: int) -> ir.Value:
     return arith.ConstantOp(ir.IndexType.get(), number).result
 
 
-def _captured(loop: ir.Operation) -> list[ir.Value]:
-    """Values from outside that the loop uses; constants are copied into it instead."""
+def _captured(loop: ir.Operation) -> tuple[list[ir.Value], list[tuple[ir.Operation, int]]]:
+    """Values from outside that the loop uses, and the operations with the operands' positions that use them inside of it; constants are
+    copied into it instead."""
     inside: set[ir.Value] = set()
     blocks = [b for region in loop.regions for b in region.blocks]
     inside.update(argument for block in blocks for argument in block.arguments)
@@ -190,6 +208,7 @@ def _captured(loop: ir.Operation) -> list[ir.Value]:
     bounds = [v for i, v in enumerate(loop.operands) if i % dimensions or v in (lower, step)]
     captured.update((v, None) for v in bounds if not _is_cheap(v))
     copies: dict[ir.Value, ir.Value] = {}
+    uses: list[tuple[ir.Operation, int]] = []
     for operation in operations:
         for position, value in enumerate(operation.operands):
             if value in inside:
@@ -198,7 +217,8 @@ def _captured(loop: ir.Operation) -> list[ir.Value]:
                 operation.operands[position] = _copy_in(value, blocks[0], copies)
             else:
                 captured[value] = None
-    return list(captured)
+                uses.append((operation, position))
+    return list(captured), uses
 
 
 def _is_cheap(value: ir.Value) -> bool:
@@ -210,19 +230,6 @@ def _copy_in(value: ir.Value, block: ir.Block, copies: dict[ir.Value, ir.Value])
         with ir.InsertionPoint.at_block_begin(block):
             copies[value] = value.owner.operation.clone().results[0]
     return copies[value]
-
-
-def _rename(body: ir.Operation, names: dict[ir.Value, ir.Value]) -> None:
-    for old, new in names.items():
-        for use in list(old.uses):
-            if is_within(use.owner.operation, body):
-                use.owner.operation.operands[use.operand_number] = new
-
-
-def is_within(operation: ir.Operation, function: ir.Operation) -> bool:
-    while operation is not None and operation != function:
-        operation = operation.parent.operation if operation.parent is not None else None
-    return operation is not None
 
 
 def _hoist_stack(body: ir.Operation, block: ir.Block) -> None:

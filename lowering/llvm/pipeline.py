@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from mlir import ir
-from mlir.passmanager import PassManager
 
+from ..buffers.bufferize import run_unverified
 from ..buffers.functions import entry_functions, walk
 from ..kernels.standalone import carry_loop_annotations
 from ..targets import host, Target
@@ -46,9 +46,7 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
         no_alias = NoAlias(module)
         module.operation.verify()
         for _, passes in PASSES:
-            manager = PassManager.parse(f"builtin.module({passes})")
-            manager.enable_verifier(False)  # half of the time of these passes; what they start from was verified
-            manager.run(module.operation)
+            run_unverified(module, passes)
         if "bf16" in elements:
             bf16_as_words(module)
         carry_loop_annotations(module.operation)
@@ -70,8 +68,7 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
 
 def merge_equal_bodies(module: ir.Module) -> None:
     """Layers of the same shape have the same code: keep one function for equal loop bodies."""
-    module.operation.verify()
-    PassManager.parse("builtin.module(duplicate-function-elimination,func.func(cse,canonicalize))").run(module.operation)
+    run_unverified(module, "duplicate-function-elimination,func.func(cse,canonicalize)")
 
 
 def rename_deallocation(module: ir.Module, kernels: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""`om-linalg-to-loops`: each linalg op on memrefs becomes a loop nest; the outermost loop worth it is an `scf.parallel`.
+"""`om-linalg-to-loops`: each linalg op on memrefs becomes a loop nest; the outermost loop that may be is an `scf.parallel`.
 
 Loop order: parallel loops outermost in the order of the result. A reduction runs innermost with its accumulators in registers when
 it walks along memory; otherwise it runs outside the last parallel loop, whose rows accumulate in cache. Bodies are scalar; LLVM's
@@ -19,7 +19,6 @@ from .shared import KernelFunctions
 from .structured import dimension, merge_loops, Structured, structured, with_epilogue
 
 PARALLEL_WORK = 32768  # scalar operations below which a loop is not worth handing to another thread
-OUTLINED_WORK = 4096  # scalar operations from which a loop is a function of its own, where LLVM knows that its buffers do not overlap
 KERNEL_WORK = 1 << 17  # multiply-adds of a kernel, on vectors, that are worth as much
 UNKNOWN_SIZE = 64  # stands for a size known only at run time where work is estimated
 
@@ -290,16 +289,15 @@ class Nest:
         self._level(order, 0, inner, {}, self._parallel_level(order, inner))
 
     def _parallel_level(self, order: list[int], inner: int) -> int | None:
-        """The outermost loop that may run on threads, and becomes a function; its grain says whether threads are worth it."""
+        """The outermost loop that may run on threads; its grain says whether threads are worth it. Small ones too become functions: LLVM
+        knows that their buffers do not overlap, and its time for one function grows with the square of its loops."""
         if not self.parallel:
             return None
         for level, loop in enumerate(order[:inner]):
             if self.op.kinds[loop] != "parallel":
                 return None
             if self.static[loop] != 1:
-                work = self.work(order[level + 1:])
-                total = work * (self.static[loop] or 1 << 20)
-                return level if total >= OUTLINED_WORK else None
+                return level
         return None
 
     def _grain(self, loop: int, work: int) -> int:

@@ -11,7 +11,7 @@ from typing import Callable, Sequence
 from mlir import ir
 from mlir.dialects import func
 
-from ..kernels.build import shared_constants
+from ..kernels.build import EXPLICIT, shared_constants
 
 KERNEL_FUNCTION = "om_kernel_"
 
@@ -53,7 +53,10 @@ class KernelFunctions:
         if not done:
             function.operation.erase()
             return None
-        left = [op.operation for op in block.operations if op.operation.name == "linalg.generic"]
+        emitted = [op.operation for op in block.operations]
+        if any(EXPLICIT in op.attributes for op in emitted):
+            function.attributes[EXPLICIT] = ir.UnitAttr.get()
+        left = [op for op in emitted if op.name == "linalg.generic"]
         for op in left:
             op.erase()
         return name, len(operations) - len(left)

@@ -30,7 +30,7 @@ class TimeMajor(nn.Module):
 def copies_and_kernels(traced) -> tuple[int, int]:
     with lowering_for(AVX512):
         text = str(lower(traced, until="loops"))
-    return text.count("memref.copy"), text.count("om.explicit")
+    return text.count("memref.copy"), text.count("func.func private @om_kernel_")
 
 
 @pytest.mark.parametrize("time", [5, 33])

@@ -1,15 +1,16 @@
 // RUN: onemlir-opt %s --split-input-file --om-to-linalg --canonicalize --cse --om-fuse-elementwise --om-bufferize --om-plan-memory --om-linalg-to-loops | FileCheck %s
 
-// A small loop.
+// A small loop, whose grain is all of its steps: one call, without threads.
 // CHECK-LABEL: func.func @main
-// CHECK: scf.for
+// CHECK: scf.parallel
 // CHECK: memref.load
 // CHECK-NEXT: memref.load
 // CHECK-NEXT: arith.addf
 // CHECK-NEXT: math.exp
 // CHECK-NEXT: arith.mulf
 // CHECK: memref.store
-// CHECK-NEXT: }
+// CHECK-NEXT: scf.reduce
+// CHECK-NEXT: om.grain = 8
 func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   %0 = "om.add"(%x, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   %1 = "om.exp"(%0) : (tensor<8xf32>) -> tensor<8xf32>
@@ -33,7 +34,7 @@ func.func @main(%x: tensor<512x512xf32>) -> tensor<512x512xf32> {
 
 // A sum may be reordered.
 // CHECK-LABEL: func.func @main
-// CHECK: scf.for
+// CHECK: scf.parallel
 // CHECK: scf.for
 // CHECK: arith.addf {{.*}} fastmath<reassoc
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> {

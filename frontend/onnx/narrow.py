@@ -188,5 +188,11 @@ def _dequantized_integers(x: Value, scale: Tensor, zero: Value | None, axis: int
     kind = NARROW[x.narrow]
     low, mask = min(kind.limits), (1 << kind.bits) - 1
     moved = lambda value: om.bitwise_and((value.tensor.astype(dtypes.int32) - low).astype(dtypes.uint8), mask)
-    points = moved(zero) if zero is not None else om.broadcast_to(Tensor._wrap(np.asarray(-low, np.uint8)), shape=scale.shape) if low else None
+    points = None
+    if zero is not None:
+        points = moved(zero)
+        if points.shape in ((), (1,)):
+            points = om.broadcast_to(om.reshape(points, shape=()), shape=scale.shape)
+    elif low:
+        points = om.broadcast_to(Tensor._wrap(np.asarray(-low, np.uint8)), shape=scale.shape)
     return om.dequantize_linear(moved(x), scale, points, axis=axis, block_size=block_size)

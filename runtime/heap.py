@@ -10,18 +10,18 @@ import sys
 SLACK = 1 << 20  # bytes that the process may grow before giving some back is worth its millisecond
 LONG = 0.3  # seconds of a compilation beside which the 5 ms are nothing that it takes to map the compiler's code again
 COMPILER = ("libLLVM", "libMLIR")  # starts of the names of its libraries
-_resident = 0  # bytes after the last time
+_held = 0  # bytes after the last time
 
 
 def trim() -> None:
     """What the compiler has freed goes back to the system, if it can be much; glibc would keep it for later. Nothing has to be collected
     for it: contexts of MLIR go with their last reference."""
-    global _resident
-    if not sys.platform.startswith("linux") or resident() - _resident < SLACK:
+    global _held
+    if not sys.platform.startswith("linux") or held() - _held < SLACK:
         return
     if _libc_function("malloc_trim") is not None:
         _libc_function("malloc_trim")(0)
-    _resident = resident()
+    _held = held()
 
 
 def release_code(seconds: float) -> None:
@@ -48,7 +48,8 @@ def _libc_function(name: str):
     return getattr(ctypes.CDLL(None), name, None)
 
 
-def resident() -> int:
-    """Bytes of this process that lie in memory."""
+def held() -> int:
+    """Bytes of this process that lie in memory, without pages of files."""
     with open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        resident, of_files = map(int, file.read().split()[1:3])
+    return (resident - of_files) * os.sysconf("SC_PAGE_SIZE")

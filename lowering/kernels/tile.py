@@ -69,7 +69,8 @@ def _sum_of(groups, arithmetic):
 def for_each_tile(count, tallest: int, body):
     """Cut `count` rows into tiles and emit `body(first row, height)` for each height that occurs.
 
-    A known count is cut evenly, so at most two heights occur; otherwise the tallest tile comes first, then halves.
+    A known count is cut evenly, so at most two heights occur; otherwise the tallest tile comes first, then powers of two, as numbers of rows
+    often are: 64 = 4 * 14 + 8.
     """
     if b.known(count):
         tiles = max(1, -(-count // tallest))
@@ -81,7 +82,7 @@ def for_each_tile(count, tallest: int, body):
                 b.loop(lower, upper, height, lambda row, height=height: body(row, height))
         return
     start = 0
-    for height in heights_for(tallest):
+    for height in [tallest, *(1 << power for power in reversed(range((tallest - 1).bit_length())))]:
         rest = b.sub(count, start)
         end = b.add(start, b.sub(rest, b.rem(rest, height)))
         b.loop(start, end, height, lambda row, height=height: body(row, height))

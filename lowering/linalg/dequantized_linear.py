@@ -15,7 +15,7 @@ from ..kernels.pack import panel_width
 from ..kernels.rounded_matmul import is_in_words
 from ..targets import host
 from .builder import PARALLEL, REDUCTION
-from .linear_algebra import as_matrix, multiply
+from .linear_algebra import as_matrix, multiply, of_column, Place
 from .registry import lowers, TensorValue
 from .rounded_rows import dequantized_rows, rounded_product
 from .scalar import cast, Scalar
@@ -104,11 +104,11 @@ class Weight:
         step_bytes = width * self.bits // 8
 
         def element(panel, step, lane):
-            first = self.of_column(panel, width, lane, lambda row: self.number(row, step), self.weight.dtype)
+            first = self.of_column(panel, lane, lambda row: self.number(row, step), self.weight.dtype)
             if self.bits == 8:
                 return first
             lane = arith.AddIOp(lane, self.build.const_index(step_bytes)).result
-            second = self.of_column(panel, width, lane, lambda row: self.number(row, step), self.weight.dtype)
+            second = self.of_column(panel, lane, lambda row: self.number(row, step), self.weight.dtype)
             return arith.OrIOp(first, arith.ShLIOp(second, self.build.constant(4, self.weight.dtype)).result).result
 
         return self.build.gather(TensorType((-(-n // width), k, step_bytes), self.weight.dtype), element)
@@ -119,14 +119,10 @@ class Weight:
 
         def element(panel, block, lane):
             read = lambda row: cast(self.build, self.build.read(parameter, [row, block]), parameter.dtype, dtypes.float32)
-            return self.of_column(panel, width, lane, read, dtypes.float32)
+            return self.of_column(panel, lane, read, dtypes.float32)
 
         return self.build.gather(TensorType((-(-n // width), blocks, width), dtypes.float32), element)
 
-    def of_column(self, panel: ir.Value, width: int, lane: ir.Value, read: Callable[[ir.Value], ir.Value], dtype) -> ir.Value:
+    def of_column(self, panel: ir.Value, lane: ir.Value, read: Callable[[ir.Value], ir.Value], dtype) -> ir.Value:
         """What is read of a column of a panel, a row of the weight; 0 beyond the last one."""
-        build, n = self.build, self.weight.shape[0]
-        row = arith.AddIOp(arith.MulIOp(panel, build.const_index(width)).result, lane).result
-        inside = arith.CmpIOp(arith.CmpIPredicate.ult, row, build.const_index(n)).result
-        value = read(arith.MinUIOp(row, build.const_index(n - 1)).result)
-        return arith.SelectOp(inside, value, build.constant(0, dtype)).result
+        return of_column(self.build, Place(panel, self.width, lane), self.weight.shape[0], read, dtype)

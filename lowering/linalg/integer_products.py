@@ -19,7 +19,7 @@ from ..kernels.byte_matmul import WORD
 from ..kernels.pack import panel_width
 from ..targets import host
 from .builder import PARALLEL, REDUCTION
-from .linear_algebra import as_matrix, multiply
+from .linear_algebra import as_matrix, multiply, of_column, Place
 from .reduction import converted
 from .registry import lowers, TensorValue
 from .scalar import cast, Scalar
@@ -203,10 +203,8 @@ def words_of_matrix(build, shape: Sequence[int], byte: Callable[[ir.Value, ir.Va
     width = panel_width(n, ir.F32Type.get())
 
     def element(panel, step, lane):
-        column = arith.AddIOp(arith.MulIOp(panel, build.const_index(width)).result, lane).result
-        inside = arith.CmpIOp(arith.CmpIPredicate.ult, column, build.const_index(n)).result
-        column = arith.MinUIOp(column, build.const_index(n - 1)).result
-        return arith.SelectOp(inside, word(build, step, lambda row: byte(row, column)), build.constant(0, dtypes.int32)).result
+        read = lambda column: word(build, step, lambda row: byte(row, column))
+        return of_column(build, Place(panel, width, lane), n, read, dtypes.int32)
 
     return build.gather(TensorType((-(-n // width), k // WORD, width), dtypes.int32), element)
 

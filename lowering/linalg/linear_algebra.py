@@ -1,7 +1,7 @@
 """Lowerings of matrix products. Weights are packed into the panels that the kernels stream, once, when a session is made."""
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Callable, NamedTuple, Sequence
 
 from mlir import ir
 from mlir.dialects import arith
@@ -120,20 +120,32 @@ def is_packed(weight: TensorValue) -> bool:
     return weight.constant and weight.rank == 2 and dtypes.is_floating(weight.dtype) and known
 
 
+class Place(NamedTuple):
+    """A column of the panels of a right operand: that of a lane of a panel, which has `width` columns."""
+
+    panel: ir.Value
+    width: int
+    lane: ir.Value
+
+
+def of_column(build, place: Place, count: int, read: Callable[[ir.Value], ir.Value], dtype) -> ir.Value:
+    """What is read of a column; 0 beyond the last of `count`."""
+    column = arith.AddIOp(arith.MulIOp(place.panel, build.const_index(place.width)).result, place.lane).result
+    inside = arith.CmpIOp(arith.CmpIPredicate.ult, column, build.const_index(count)).result
+    value = read(arith.MinUIOp(column, build.const_index(count - 1)).result)
+    return arith.SelectOp(inside, value, build.constant(0, dtype)).result
+
+
 def pack_weight(build, weight: TensorValue, columns: bool) -> ir.Value | None:
     """A constant matrix (k, n), or (n, k) with `columns`, as panels [n / width][k][width] padded with zeros; None where that has no use."""
     if not is_packed(weight):
         return None
     k, n = reversed(weight.shape) if columns else weight.shape
     panels, depth, width = packed_shape(k, n, element_type(weight.dtype))
-    zero = build.constant(0, weight.dtype)
 
     def element(panel, step, lane):
-        column = arith.AddIOp(arith.MulIOp(panel, build.const_index(width)).result, lane).result
-        inside = arith.CmpIOp(arith.CmpIPredicate.ult, column, build.const_index(n)).result
-        column = arith.MinUIOp(column, build.const_index(n - 1)).result
-        value = build.read(weight, [column, step] if columns else [step, column])
-        return arith.SelectOp(inside, value, zero).result
+        read = lambda column: build.read(weight, [column, step] if columns else [step, column])
+        return of_column(build, Place(panel, width, lane), n, read, weight.dtype)
 
     return build.gather(weight.type.with_shape((panels, depth, width)), element, kernel={"name": "pack_b", "transposed": columns})
 
@@ -145,14 +157,13 @@ def pack_pairs(build, weight: TensorValue, columns: bool) -> ir.Value:
     width = panel_width(n, ir.F32Type.get())
 
     def element(panel, step, lane):
-        column = arith.AddIOp(arith.MulIOp(panel, build.const_index(width)).result, lane).result
-        inside = arith.CmpIOp(arith.CmpIPredicate.ult, column, build.const_index(n)).result
-        column = arith.MinUIOp(column, build.const_index(n - 1)).result
+        def pair(column):
+            def half(number):
+                at = arith.AddIOp(arith.MulIOp(step, build.const_index(PAIR)).result, build.const_index(number)).result
+                return build.read(weight, [column, at] if columns else [at, column])
+            return word_of(build, half(0), half(1))
+        return of_column(build, Place(panel, width, lane), n, pair, dtypes.int32)
 
-        def half(number):
-            at = arith.AddIOp(arith.MulIOp(step, build.const_index(PAIR)).result, build.const_index(number)).result
-            return build.read(weight, [column, at] if columns else [at, column])
-        return arith.SelectOp(inside, word_of(build, half(0), half(1)), build.constant(0, dtypes.int32)).result
     return build.gather(TensorType((-(-n // width), k // PAIR, width), dtypes.int32), element)
 
 

@@ -68,7 +68,7 @@ def _words(weight) -> ir.Value:
         total = None
         for place in range(numbers):
             step = arith.AddIOp(arith.MulIOp(word, build.const_index(numbers)).result, build.const_index(place)).result
-            number = weight.of_column(panel, weight.width, lane, lambda row: weight.number(row, step), dtypes.uint8)
+            number = weight.of_column(panel, lane, lambda row: weight.number(row, step), dtypes.uint8)
             shift = 8 * (place % WORD) + 4 * (place // WORD)
             part = arith.ShLIOp(arith.ExtUIOp(ir.IntegerType.get_signless(32), number).result, build.constant(shift, dtypes.int32)).result
             total = part if total is None else arith.OrIOp(total, part).result

@@ -8,12 +8,15 @@ All are exact: dequantizing is monotone where the scale is positive, and quantiz
 """
 from __future__ import annotations
 
+from typing import Container
+
 import numpy as np
 from mlir import ir
 
-from ...dialect.build import create, OpView
+from ...dialect.build import create, OpView, view
+from ...dialect.declare import Op
 from ...dialect.ops import indexing, pooling, shape
-from ...dialect.ops.constant import Constant
+from ...dialect.ops.constant import Constant, Parameter
 from ...dialect.ops.quantization import DequantizeLinear, QuantizeLinear
 from .patterns import rewrites, Rewriter
 
@@ -58,6 +61,14 @@ def literal(value: ir.Value | None, rewriter: Rewriter) -> np.ndarray | None:
     """The array that a constant holds."""
     op = rewriter.producer(value, Constant)
     return None if op is None else np.asarray(op.attributes["value"])
+
+
+def is_constant(value: ir.Value, through: Container[type[Op]]) -> bool:
+    """Whether a value is made of weights and literals alone, by ops of these kinds."""
+    op = None if isinstance(value.owner, ir.Block) else view(value.owner.operation)
+    if op is None or op.declaration in (Constant, Parameter):
+        return op is not None
+    return op.declaration in through and all(v is None or is_constant(v, through) for v in op.operands)
 
 
 def _is_equal(a: ir.Value | None, b: ir.Value | None, rewriter: Rewriter) -> bool:

@@ -16,10 +16,9 @@ import numpy as np
 from mlir import ir
 
 from ...dialect import dtypes
-from ...dialect.build import OpView, view
+from ...dialect.build import OpView
 from ...dialect.graph import Node
 from ...dialect.ops.activation import Relu
-from ...dialect.ops.constant import Constant, Parameter
 from ...dialect.ops.convolution import Conv, ConvInteger
 from ...dialect.ops.elementwise import Add, Cast, Divide, Multiply
 from ...dialect.ops.linear_algebra import Byte, Linear, Matmul, MatmulInteger
@@ -27,7 +26,7 @@ from ...dialect.ops.quantization import DequantizeLinear, QuantizeLinear
 from ...dialect.ops.shape import Reshape
 from ..targets import host
 from .patterns import apply_patterns, Rewriter
-from .quantized_moves import is_per_tensor, literal, positive_literal
+from .quantized_moves import is_constant, is_per_tensor, literal, positive_literal
 
 MOST_TERMS = (2**31 - 1) // 255**2
 """Terms of a sum of products of differences of bytes that i32 holds whatever they are: an f32 sum would not wrap."""
@@ -102,10 +101,10 @@ class Scaled:
         bias = None
         if total is not None:
             value, bias = total.operands
-            if not _is_constant(bias):
+            if not is_constant(bias, SMALL):
                 return None
         scaled = rewriter.producer(value, Multiply) if single(value) else None
-        if scaled is None or not _is_constant(scaled.operands[1]):
+        if scaled is None or not is_constant(scaled.operands[1], SMALL):
             return None
         cast = rewriter.producer(scaled.operands[0], Cast)
         if cast is None or rewriter.producer(cast.operand("x"), MatmulInteger, ConvInteger) is None:
@@ -114,16 +113,7 @@ class Scaled:
 
 
 SMALL = (Multiply, Divide, Reshape, DequantizeLinear, Cast)
-
-
-def _is_constant(value: ir.Value) -> bool:
-    """Whether a scale or a bias is made of weights and literals alone."""
-    if isinstance(value.owner, ir.Block):
-        return False
-    op = view(value.owner.operation)
-    if op is None or op.declaration in (Constant, Parameter):
-        return op is not None
-    return op.declaration in SMALL and all(v is None or _is_constant(v) for v in op.operands)
+"""What makes a scale or a bias of others."""
 
 
 def _number(parameter: Node | None) -> Node | None:
@@ -146,7 +136,7 @@ class Factors:
     def of(rewriter: Rewriter, x: ir.Value, weight: ir.Value, columns: int) -> "Factors | None":
         """x and weight dequantized from bytes, x by one scale, the weight by one or one for each place of its axis `columns`; None where not."""
         left, right = (rewriter.producer(value, DequantizeLinear) for value in (x, weight))
-        if left is None or right is None or not _is_weight(right.operand("x")) or any(p.attributes["block_size"] for p in (left, right)):
+        if left is None or right is None or not is_constant(right.operand("x"), ()) or any(p.attributes["block_size"] for p in (left, right)):
             return None
         found = Factors(*_operands(left, rewriter), *_operands(right, rewriter))
         bytes_ = found.x.dtype in Byte and found.y.dtype in Byte and found.x_scale.dtype == found.y_scale.dtype == dtypes.float32
@@ -173,7 +163,3 @@ def _operands(op: OpView, rewriter: Rewriter) -> list:
 
 def _is_one(scale: Node) -> bool:
     return scale.rank == 0 or scale.shape == (1,)
-
-
-def _is_weight(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.operation.name in ("om.parameter", "om.constant")

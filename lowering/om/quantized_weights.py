@@ -15,9 +15,8 @@ import numpy as np
 from mlir import ir
 
 from ...dialect import dtypes
-from ...dialect.build import OpView, view
+from ...dialect.build import OpView
 from ...dialect.graph import Node
-from ...dialect.ops.constant import Constant, Parameter
 from ...dialect.ops.elementwise import BitwiseAnd, Cast, Subtract
 from ...dialect.ops.indexing import Gather
 from ...dialect.ops.linear_algebra import Linear, Matmul
@@ -26,12 +25,13 @@ from ...dialect.ops.shape import Reshape, Slice, Transpose
 from ..kernels.rounded_matmul import is_in_words
 from ..targets import host
 from .patterns import apply_patterns, Rewriter
-from .quantized_moves import literal
+from .quantized_moves import is_constant, literal
 
 SMALLEST = 1 << 18
 """Numbers of a weight or table that is worth it: in f32 it would not stay in L2."""
 LARGEST = 127.0  # of the integers of a block of x
 OF_WEIGHTS = (Reshape, Slice, Transpose, Cast, BitwiseAnd, Subtract)
+"""What moves the numbers of a weight, or masks their bits."""
 
 
 def keep_quantized_weights(module: ir.Module) -> bool:
@@ -56,7 +56,7 @@ def of_linear(op: OpView, rewriter: Rewriter):
 def of_gather(op: OpView, rewriter: Rewriter):
     """Along another axis than that of the scales, which are one, or one for each place or block of their axis; or rows that have one each."""
     table = rewriter.producer(op.operand("x"), DequantizeLinear)
-    if table is None or not is_weight(table.operand("x")):
+    if table is None or not is_constant(table.operand("x"), OF_WEIGHTS):
         return None
     operands = table.operand("x"), table.operand("scale"), table.operand("zero_point"), op.operand("indices")
     numbers, scale, zero, indices = (v if v is None else rewriter.node(v) for v in operands)
@@ -109,7 +109,7 @@ class Weight:
         if turned is not None and tuple(turned.attributes["axes"]) == (1, 0):
             value, columns = turned.operand("x"), 1 - columns
         op = rewriter.producer(value, DequantizeLinear)
-        if op is None or not is_weight(op.operand("x")):
+        if op is None or not is_constant(op.operand("x"), OF_WEIGHTS):
             return None
         numbers, scale = (rewriter.node(op.operand(name)) for name in ("x", "scale"))
         zero = None if op.operand("zero_point") is None else rewriter.node(op.operand("zero_point"))
@@ -131,14 +131,6 @@ class Weight:
         each = lambda parameter: parameter if parameter is None else ops.broadcast_to(
             ops.reshape(parameter, shape=(n if parameter.rank == 1 and parameter.shape != (1,) else 1, 1)), shape=(n, 1))
         return ops.dequantized_linear(x, rows(self.numbers), each(self.scale), each(self.zero), block_size=k, bits=self.bits)
-
-
-def is_weight(value: ir.Value) -> bool:
-    """Whether a value is made of weights and literals alone, by ops that move them or mask their bits."""
-    op = None if isinstance(value.owner, ir.Block) else view(value.owner.operation)
-    if op is None or op.declaration in (Parameter, Constant):
-        return op is not None
-    return op.declaration in OF_WEIGHTS and all(v is None or is_weight(v) for v in op.operands)
 
 
 def _is_large(numbers: Node) -> bool:

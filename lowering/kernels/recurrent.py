@@ -16,7 +16,9 @@ from . import build as b
 from . import tile
 
 WORTH = 1 << 17
-"""Multiply-adds that are worth handing to a thread."""
+"""Multiply-adds of whole layers that are worth handing to a thread."""
+WORTH_STEP = 1 << 15
+"""Those of one step: the threads are awake from the step before."""
 UNKNOWN_STEPS = 16
 
 
@@ -62,14 +64,22 @@ class _Recurrent:
         self.tallest = max(1, (target.registers - layer.gates - 2) // layer.gates)
 
     def emit(self):
-        size = self._known(self.hidden, 64) ** 2 * self.layer.gates
-        if b.known(self.batch) and self.batch <= self.tallest and size * self.batch >= 2 * WORTH:
-            self._steps(0, self.batch, in_parallel=True)
-            return
+        if self._size() * (self.batch if b.known(self.batch) else self.tallest) < 2 * WORTH_STEP:
+            self._blocks()
+        else:
+            few = b.less(self.batch, self.tallest + 1)
+            b.when(few, lambda: self._steps(0, self.batch, in_parallel=True), self._blocks)
+
+    def _size(self) -> int:
+        """Multiply-adds of a sample's step."""
+        return self._known(self.hidden, 64) ** 2 * self.layer.gates
+
+    def _blocks(self):
+        """Blocks of samples in parallel."""
         rows = self.tallest
         if b.known(self.batch):
             rows = -(-self.batch // max(1, -(-self.batch // self.tallest)))
-        work = size * rows * self._known(self.time, UNKNOWN_STEPS)
+        work = self._size() * rows * self._known(self.time, UNKNOWN_STEPS)
         exact = b.known(self.batch) and rows and self.batch % rows == 0
 
         def block(number):
@@ -93,8 +103,8 @@ class _Recurrent:
                 count, self.tallest, lambda row, height: self._tile(t, parity, index, b.add(first, row), height)
             )
             if in_parallel:
-                size = self._known(self.hidden, 64) * self.lanes * self.layer.gates * count
-                _set_grain(b.parallel(self.panels, panel), size)
+                size = self._known(self.hidden, 64) * self.lanes * self.layer.gates * self._known(count, 1)
+                _set_grain(b.parallel(self.panels, panel), size, WORTH_STEP)
             else:
                 b.loop(0, self.panels, 1, panel)
 
@@ -159,6 +169,6 @@ class _Recurrent:
         return arith.cmpi(arith.CmpIPredicate.slt, arith.index_cast(length.type, b.value(t)), length)
 
 
-def _set_grain(loop, work: int):
+def _set_grain(loop, work: int, worth: int = WORTH):
     """Steps of a parallel loop that are worth a thread, `work` multiply-adds each."""
-    loop.attributes["om.grain"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), max(1, WORTH // max(work, 1)))
+    loop.attributes["om.grain"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), max(1, worth // max(work, 1)))

@@ -105,9 +105,9 @@ func.func private @om_pool_leave(%state: !llvm.ptr) {{
 }}
 
 // Chunks of a job until none is left; true where there was no room.
-func.func private @om_pool_work(%state: !llvm.ptr, %own: i64) -> i1 {{
+func.func private @om_pool_work(%state: !llvm.ptr, %own: i64, %accounted: !llvm.ptr) -> i1 {{
   %done = scf.while : () -> i1 {{
-    func.call @om_pool_account() : () -> ()
+    func.call @om_pool_account(%accounted) : (!llvm.ptr) -> ()
     %in:2 = func.call @om_pool_enter(%state) : (!llvm.ptr) -> (i1, i1)
     %took = scf.if %in#0 -> i1 {{
       %some = func.call @om_pool_take(%state, %own) : (!llvm.ptr, i64) -> i1
@@ -137,6 +137,10 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   %number = arith.addi %before, %one : i32
   %own = arith.extui %number : i32 to i64
   func.call @om_pool_slice() : () -> ()
+  %one64 = llvm.mlir.constant(1 : i64) : i64
+  %zero64 = llvm.mlir.constant(0 : i64) : i64
+  %accounted = llvm.alloca %one64 x i64 : (i64) -> !llvm.ptr
+  llvm.store %zero64, %accounted : i64, !llvm.ptr
   %spins = llvm.mlir.constant({spins} : i32) : i32
   %ended:2 = scf.while (%last = %zero, %patience = %spins) : (i32, i32) -> (i32, i32) {{
     func.call @om_pool_next(%state, %last, %patience) : (!llvm.ptr, i32, i32) -> ()
@@ -144,7 +148,7 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
     %cpu = llvm.load %cpu_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %apart = func.call @om_pool_move(%cpu) : (i32) -> i1
     %full = scf.if %apart -> i1 {{
-      %left = func.call @om_pool_work(%state, %own) : (!llvm.ptr, i64) -> i1
+      %left = func.call @om_pool_work(%state, %own, %accounted) : (!llvm.ptr, i64, !llvm.ptr) -> i1
       scf.yield %left : i1
     }} else {{
       scf.yield %apart : i1

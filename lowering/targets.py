@@ -41,20 +41,23 @@ class Target:
     """Products of two bf16 are summed in f32 by one instruction (`vdpbf16ps`: AVX512-BF16)."""
     folds_broadcast: bool = False
     """A multiply-add can broadcast a scalar from memory, so the broadcast takes no register."""
+    withheld: str = ""
+    """LLVM's features that code for this target does without on a better processor; what needs them goes with them."""
 
     def lanes(self, bits: int) -> int:
         """Elements of this many bits in a vector register."""
         return self.vector_bits // bits
 
 
-AVX512 = Target("avx512", 512, 32, rows=14, vectors=2, level1=48 << 10, level2=2 << 20, cpu="x86-64-v4", folds_broadcast=True)
-AVX512_VNNI = replace(AVX512, name="avx512vnni", cpu="cascadelake", byte_products=True)
-AVX512_BF16 = replace(AVX512_VNNI, name="avx512bf16", cpu="cooperlake", pair_products=True)
+AVX512 = Target("avx512", 512, 32, rows=14, vectors=2, level1=48 << 10, level2=2 << 20, cpu="x86-64-v4", folds_broadcast=True,
+                withheld="-avx512vnni,-avx512bf16")  # fmt: skip
+AVX512_VNNI = replace(AVX512, name="avx512vnni", cpu="cascadelake", byte_products=True, withheld="-avx512bf16")
+AVX512_BF16 = replace(AVX512_VNNI, name="avx512bf16", cpu="cooperlake", pair_products=True, withheld="")
 AMX = replace(AVX512_BF16, name="amx", cpu="sapphirerapids", matrix_unit=True)
-AVX2 = Target("avx2", 256, 16, rows=6, vectors=2, level1=32 << 10, level2=512 << 10, cpu="x86-64-v3")
-AVX2_VNNI = replace(AVX2, name="avx2vnni", cpu="alderlake", byte_products=True)
+AVX2 = Target("avx2", 256, 16, rows=6, vectors=2, level1=32 << 10, level2=512 << 10, cpu="x86-64-v3", withheld="-avx512f,-avxvnni")
+AVX2_VNNI = replace(AVX2, name="avx2vnni", cpu="alderlake", byte_products=True, withheld="")
 NEON = Target("neon", 128, 32, rows=8, vectors=2, level1=64 << 10, level2=512 << 10, cpu="generic", features="+neon")
-BASELINE = Target("sse2", 128, 16, rows=3, vectors=4, cpu="x86-64")
+BASELINE = Target("sse2", 128, 16, rows=3, vectors=4, cpu="x86-64", withheld="-sse3")
 
 TARGETS = {target.name: target for target in (AMX, AVX512_BF16, AVX512_VNNI, AVX512, AVX2_VNNI, AVX2, NEON, BASELINE)}
 
@@ -89,6 +92,15 @@ def _detected() -> Target:
         if chosen not in TARGETS:
             raise OnemlirError(f"ONEMLIR_TARGET is {chosen!r} in the environment; expected one of {', '.join(TARGETS)}")
         return TARGETS[chosen] if chosen != AMX.name or allow_matrix_unit() else AVX512_BF16
+    return _machine()
+
+
+def withheld() -> str:
+    """LLVM's features of this machine that its code does without, as `ONEMLIR_TARGET` names a lesser one."""
+    return "" if _detected() == _machine() else _detected().withheld
+
+
+def _machine() -> Target:
     if platform.machine().lower() in ("arm64", "aarch64"):
         return NEON
     flags = _flags()

@@ -18,6 +18,7 @@ from mlir import ir
 
 from ..errors import CompileError
 from ..lowering.llvm.attributes import is_support, KERNEL, SMALL, used_symbols
+from ..lowering.targets import withheld
 from .object_loader import llvm_library
 
 _P, _S, _I = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
@@ -276,9 +277,10 @@ def _triple() -> bytes:
 
 @functools.cache
 def _host() -> tuple[bytes, bytes]:
-    """This processor's name and features, as LLVM knows them."""
+    """This processor's name and features, as LLVM knows them, without those that a chosen target does without."""
     library = _library()
-    return tuple(_taken(library, call()).encode() for call in (library.LLVMGetHostCPUName, library.LLVMGetHostCPUFeatures))
+    name, features = (_taken(library, call()) for call in (library.LLVMGetHostCPUName, library.LLVMGetHostCPUFeatures))
+    return name.encode(), ",".join(filter(None, (features, withheld()))).encode()
 
 
 @functools.cache

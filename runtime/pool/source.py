@@ -6,7 +6,8 @@ caller takes the lock; where it is taken (a nested call, another thread's call) 
 can enter a job that is over. Each thread has a range of the job's chunks, the same share of every job, so that what a thread wrote in one
 job it reads from its own cache in the next; a thread whose range is empty takes chunks from the ends of others'. At the end the caller
 closes the door and waits for it to be 0.
-Waiting is a bounded spin, then sleep on a futex. What a worker does is in `worker`, what differs between systems in `system`. A library
+Waiting is a bounded spin, then sleep on a futex. What a worker does is in `worker`, how it rests in `spares`, what differs between systems in
+`system`. A library
 that is unloaded ends its workers first (`onemlir_pool_destroy`).
 """
 from __future__ import annotations
@@ -34,10 +35,10 @@ func.func private @pthread_create(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) ->
 func.func private @pthread_join({thread}, !llvm.ptr) -> i32
 func.func private @getpid() -> i32
 
-// Words: 0 lock, 1 workers, 2 sequence, 3 sleepers, 4 workers shall end, 5 process, 6 workers that have a number, 7 spare workers, 8 those
-// called, 9 chunks of the caller's since a worker was missing, 16 door, 17 caller sleeps, 18 limit (workers that may enter), 19 the caller's
-// processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk, 20 ranges, 64 and on the workers' threads, 512 and on the ranges, each on a
-// line of 64 bytes: the first chunk in the lower half, the end in the upper one.
+// Words: 0 lock, 1 workers, 2 sequence, 4 workers shall end, 5 process, 6 workers that have a number, 7 resting workers, 8 those called, 16
+// door, 17 caller sleeps, 18 limit (workers that may enter), 19 the caller's processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk,
+// 20 ranges, 21 ns for which workers were missing, 22 time of the last of them, 64 and on the workers' threads, 512 and on the ranges, each on
+// a line of 64 bytes: the first chunk in the lower half, the end in the upper one.
 func.func @onemlir_pool_create() -> !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
   %size = llvm.mlir.constant({size} : i64) : i64
@@ -128,7 +129,6 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   %no = llvm.mlir.constant(false) : i1
   %workers_at = llvm.getelementptr %state[1] : (!llvm.ptr) -> !llvm.ptr, i32
   %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
-  %sleepers_at = llvm.getelementptr %state[3] : (!llvm.ptr) -> !llvm.ptr, i32
   %door_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i32
   %waiting_at = llvm.getelementptr %state[17] : (!llvm.ptr) -> !llvm.ptr, i32
   %limit_at = llvm.getelementptr %state[18] : (!llvm.ptr) -> !llvm.ptr, i32
@@ -164,19 +164,13 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   llvm.store %wanted, %limit_at atomic release {{alignment = 4 : i64}} : i32, !llvm.ptr
   llvm.store %open, %door_at atomic seq_cst {{alignment = 4 : i64}} : i32, !llvm.ptr
   %old = llvm.atomicrmw add %sequence_at, %one seq_cst : !llvm.ptr, i32
-  %spares_at = llvm.getelementptr %state[7] : (!llvm.ptr) -> !llvm.ptr, i32
+  %resting_at = llvm.getelementptr %state[7] : (!llvm.ptr) -> !llvm.ptr, i32
   %started = llvm.load %workers_at : !llvm.ptr -> i32
-  %spares = llvm.load %spares_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
-  %active = arith.subi %started, %spares : i32
+  %resting = llvm.load %resting_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
+  %active = arith.subi %started, %resting : i32
   %missing = arith.subi %wanted, %active : i32
-  scf.for %i = %zero to %missing step %one : i32 {{
-    %called = func.call @om_pool_call(%state) : (!llvm.ptr) -> i1
-  }}
-  %sleepers = llvm.load %sleepers_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
-  %asleep = arith.cmpi ne, %sleepers, %zero : i32
-  scf.if %asleep {{
-    func.call @om_pool_wake(%sequence_at) : (!llvm.ptr) -> ()
-  }}
+  %called = func.call @om_pool_call(%state, %missing) : (!llvm.ptr, i32) -> i1
+  func.call @om_pool_relieve(%state, %wanted, %zero) : (!llvm.ptr, i32, i32) -> ()
   scf.while : () -> () {{
     %some = func.call @om_pool_take(%state, %zero64) : (!llvm.ptr, i64) -> i1
     scf.if %some {{
@@ -242,14 +236,13 @@ func.func private @om_pool_join(%state: !llvm.ptr) {{
   %workers_at = llvm.getelementptr %state[1] : (!llvm.ptr) -> !llvm.ptr, i32
   %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
   %stop_at = llvm.getelementptr %state[4] : (!llvm.ptr) -> !llvm.ptr, i32
+  %called_at = llvm.getelementptr %state[8] : (!llvm.ptr) -> !llvm.ptr, i32
   %threads_at = llvm.getelementptr %state[64] : (!llvm.ptr) -> !llvm.ptr, i64
   %workers = llvm.load %workers_at : !llvm.ptr -> i32
   llvm.store %one, %stop_at atomic seq_cst {{alignment = 4 : i64}} : i32, !llvm.ptr
   %old = llvm.atomicrmw add %sequence_at, %one seq_cst : !llvm.ptr, i32
-  func.call @om_pool_wake(%sequence_at) : (!llvm.ptr) -> ()
-  scf.for %i = %zero to %workers step %one : i32 {{
-    %called = func.call @om_pool_call(%state) : (!llvm.ptr) -> i1
-  }}
+  %calls = llvm.atomicrmw add %called_at, %workers seq_cst : !llvm.ptr, i32
+  func.call @om_pool_wake(%called_at, %workers) : (!llvm.ptr, i32) -> ()
   scf.for %i = %zero to %workers step %one : i32 {{
     %at = llvm.getelementptr %threads_at[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i64
     %thread = llvm.load %at : !llvm.ptr -> {thread}

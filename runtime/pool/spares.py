@@ -1,73 +1,93 @@
-"""Spare workers of the pool, as MLIR text.
+"""Resting workers of the pool, as MLIR text.
 
-Where another library's threads spin, a worker has a part of a processor only. A caller that misses a worker for some chunks calls a spare
-one, which the scheduler gives a turn of its own; a worker that comes back and finds its place taken is a spare from then on. No more
-threads than wanted work at once.
+A worker that has waited a while for a job rests; the caller of the next job calls as many as it misses, those that have rested longest
+first. Where another library's threads spin, a worker has a part of a processor only, and the scheduler gives it none at once after it ran.
+A caller that misses workers for a while calls others in their place, and starts spare ones for that: one that has rested longer is given a
+turn of its own. A worker that comes back and finds its place taken rests. No more threads than wanted work at once.
 """
 from __future__ import annotations
 
 SPARES = 5  # more than the workers a job wants
-MISSED = 2  # chunks that the caller takes without a worker before it calls a spare one
+PATIENCE = 100_000  # ns for which a caller misses workers before it calls others; waking one on a halted processor takes half of it
+LONGEST = 50_000  # ns that count of one absence: the caller may have had no job meanwhile
 
 TEXT = """
-// Give a spare worker leave to work; false where there is none.
-func.func private @om_pool_call(%state: !llvm.ptr) -> i1 {{
+// Have up to so many resting workers work; false where none rests.
+func.func private @om_pool_call(%state: !llvm.ptr, %wanted: i32) -> i1 {{
   %zero = llvm.mlir.constant(0 : i32) : i32
-  %one = llvm.mlir.constant(1 : i32) : i32
-  %minus = llvm.mlir.constant(-1 : i32) : i32
-  %spares_at = llvm.getelementptr %state[7] : (!llvm.ptr) -> !llvm.ptr, i32
+  %resting_at = llvm.getelementptr %state[7] : (!llvm.ptr) -> !llvm.ptr, i32
   %called_at = llvm.getelementptr %state[8] : (!llvm.ptr) -> !llvm.ptr, i32
-  %spares = llvm.load %spares_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
-  %some = arith.cmpi sgt, %spares, %zero : i32
+  %resting = llvm.load %resting_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
+  %count = arith.minsi %resting, %wanted : i32
+  %some = arith.cmpi sgt, %count, %zero : i32
   scf.if %some {{
-    %a = llvm.atomicrmw add %spares_at, %minus seq_cst : !llvm.ptr, i32
-    %b = llvm.atomicrmw add %called_at, %one seq_cst : !llvm.ptr, i32
-    func.call @om_pool_wake(%called_at) : (!llvm.ptr) -> ()
+    %less = arith.subi %zero, %count : i32
+    %a = llvm.atomicrmw add %resting_at, %less seq_cst : !llvm.ptr, i32
+    %b = llvm.atomicrmw add %called_at, %count seq_cst : !llvm.ptr, i32
+    func.call @om_pool_wake(%called_at, %count) : (!llvm.ptr, i32) -> ()
   }}
   return %some : i1
 }}
 
-// The caller has taken a chunk: call a spare worker where one that does not sleep has been missing for some chunks. Of many workers a few are
-// always between two chunks, so that a quarter is not missed.
+// The caller has taken a chunk: call others where workers have been missing for a while. Of many workers a few are always between two chunks,
+// so that a quarter is not missed.
 func.func private @om_pool_watch(%state: !llvm.ptr, %wanted: i32) {{
-  %zero = llvm.mlir.constant(0 : i32) : i32
-  %one = llvm.mlir.constant(1 : i32) : i32
+  %none = llvm.mlir.constant(0 : i64) : i64
+  %longest = llvm.mlir.constant({longest} : i64) : i64
   %inside_mask = llvm.mlir.constant(65535 : i32) : i32
-  %patience = llvm.mlir.constant({missed} : i32) : i32
+  %two = llvm.mlir.constant(2 : i32) : i32
   %door_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i32
-  %missed_at = llvm.getelementptr %state[9] : (!llvm.ptr) -> !llvm.ptr, i32
+  %missed_at = llvm.getelementptr %state[21] : (!llvm.ptr) -> !llvm.ptr, i64
+  %since_at = llvm.getelementptr %state[22] : (!llvm.ptr) -> !llvm.ptr, i64
   %door = llvm.load %door_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
   %inside = arith.andi %door, %inside_mask : i32
-  %two = llvm.mlir.constant(2 : i32) : i32
   %quarter = arith.shrui %wanted, %two : i32
   %enough = arith.subi %wanted, %quarter : i32
-  %out = arith.cmpi ult, %inside, %enough : i32
-  %sleepers_at = llvm.getelementptr %state[3] : (!llvm.ptr) -> !llvm.ptr, i32
-  %sleepers = llvm.load %sleepers_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
-  %awake = arith.cmpi eq, %sleepers, %zero : i32
-  %fewer = arith.andi %out, %awake : i1
-  %missed = llvm.load %missed_at : !llvm.ptr -> i32
-  %more = arith.addi %missed, %one : i32
-  %count = arith.select %fewer, %more, %zero : i32
-  %late = arith.cmpi sge, %count, %patience : i32
-  %left = arith.select %late, %zero, %count : i32
-  llvm.store %left, %missed_at : i32, !llvm.ptr
-  scf.if %late {{
-    func.call @om_pool_replace(%state, %wanted, %inside) : (!llvm.ptr, i32, i32) -> ()
+  %fewer = arith.cmpi ult, %inside, %enough : i32
+  scf.if %fewer {{
+    %now = func.call @om_pool_time() : () -> i64
+    %since = llvm.load %since_at : !llvm.ptr -> i64
+    %missed = llvm.load %missed_at : !llvm.ptr -> i64
+    %passed = arith.subi %now, %since : i64
+    %counted = arith.minsi %passed, %longest : i64
+    %first = arith.cmpi eq, %since, %none : i64
+    %added = arith.select %first, %none, %counted : i64
+    %more = arith.addi %missed, %added : i64
+    llvm.store %now, %since_at : i64, !llvm.ptr
+    llvm.store %more, %missed_at : i64, !llvm.ptr
+    func.call @om_pool_relieve(%state, %wanted, %inside) : (!llvm.ptr, i32, i32) -> ()
+  }} else {{
+    llvm.store %none, %since_at : i64, !llvm.ptr
+    llvm.store %none, %missed_at : i64, !llvm.ptr
   }}
   return
 }}
 
-// Call a spare worker if there is a processor for it and a chunk; start one where all that were started have their places.
+// Call another worker if some were missing for long, and there are a processor and a chunk for it.
+func.func private @om_pool_relieve(%state: !llvm.ptr, %wanted: i32, %inside: i32) {{
+  %none = llvm.mlir.constant(0 : i64) : i64
+  %patience = llvm.mlir.constant({patience} : i64) : i64
+  %missed_at = llvm.getelementptr %state[21] : (!llvm.ptr) -> !llvm.ptr, i64
+  %missed = llvm.load %missed_at : !llvm.ptr -> i64
+  %late = arith.cmpi sge, %missed, %patience : i64
+  scf.if %late {{
+    %left = func.call @om_pool_left(%state) : (!llvm.ptr) -> i1
+    scf.if %left {{
+      llvm.store %none, %missed_at : i64, !llvm.ptr
+      func.call @om_pool_replace(%state, %wanted, %inside) : (!llvm.ptr, i32, i32) -> ()
+    }}
+  }}
+  return
+}}
+
+// Call a resting worker if there is a processor for it; start one where none rests.
 func.func private @om_pool_replace(%state: !llvm.ptr, %wanted: i32, %inside: i32) {{
   %one = llvm.mlir.constant(1 : i32) : i32
   %processors = func.call @om_pool_processors() : () -> i32
   %others = arith.subi %processors, %one : i32
   %free = arith.cmpi slt, %inside, %others : i32
-  %left = func.call @om_pool_left(%state) : (!llvm.ptr) -> i1
-  %may = arith.andi %free, %left : i1
-  scf.if %may {{
-    %called = func.call @om_pool_call(%state) : (!llvm.ptr) -> i1
+  scf.if %free {{
+    %called = func.call @om_pool_call(%state, %one) : (!llvm.ptr, i32) -> i1
     scf.if %called {{
     }} else {{
       %spare = llvm.mlir.constant({spares} : i32) : i32
@@ -88,14 +108,14 @@ func.func private @om_pool_replace(%state: !llvm.ptr, %wanted: i32, %inside: i32
   return
 }}
 
-// Sleep as a spare worker until called, or until the workers shall end.
+// Sleep until called, or until the workers shall end.
 func.func private @om_pool_rest(%state: !llvm.ptr) {{
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
-  %spares_at = llvm.getelementptr %state[7] : (!llvm.ptr) -> !llvm.ptr, i32
+  %resting_at = llvm.getelementptr %state[7] : (!llvm.ptr) -> !llvm.ptr, i32
   %called_at = llvm.getelementptr %state[8] : (!llvm.ptr) -> !llvm.ptr, i32
   %stop_at = llvm.getelementptr %state[4] : (!llvm.ptr) -> !llvm.ptr, i32
-  %a = llvm.atomicrmw add %spares_at, %one seq_cst : !llvm.ptr, i32
+  %a = llvm.atomicrmw add %resting_at, %one seq_cst : !llvm.ptr, i32
   scf.while : () -> () {{
     %stop = llvm.load %stop_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %ended = arith.cmpi ne, %stop, %zero : i32
@@ -136,4 +156,4 @@ func.func private @om_pool_ticket(%called_at: !llvm.ptr, %called: i32) -> i1 {{
 
 def spares_text(most: int) -> str:
     """The functions, where `most` workers can be started."""
-    return TEXT.format(spares=SPARES, missed=MISSED, most=most)
+    return TEXT.format(spares=SPARES, patience=PATIENCE, longest=LONGEST, most=most)

@@ -4,6 +4,24 @@ from __future__ import annotations
 SLICE = 1_000_000  # ns; shorter than the scheduler's own, which is 1.4 ms or more
 ACCOUNT = 50_000  # ns; short beside a slice, and long beside a system call
 
+TIME = """
+// Nanoseconds of the monotonic clock.
+func.func private @om_pool_time() -> i64 {{
+  %monotonic = llvm.mlir.constant({monotonic} : i32) : i32
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %billion = llvm.mlir.constant(1000000000 : i64) : i64
+  %time = llvm.alloca %one x !llvm.array<2 x i64> : (i64) -> !llvm.ptr
+  %r = func.call @clock_gettime(%monotonic, %time) : (i32, !llvm.ptr) -> i32
+  %rest_at = llvm.getelementptr %time[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %seconds = llvm.load %time : !llvm.ptr -> i64
+  %rest = llvm.load %rest_at : !llvm.ptr -> i64
+  %whole = arith.muli %seconds, %billion : i64
+  %sum = arith.addi %whole, %rest : i64
+  return %sum : i64
+}}
+func.func private @clock_gettime(i32, !llvm.ptr) -> i32
+"""
+
 WAIT_LINUX = """
 // Sleep while the word is as expected.
 func.func private @om_pool_wait(%word: !llvm.ptr, %expected: i32) {{
@@ -14,11 +32,11 @@ func.func private @om_pool_wait(%word: !llvm.ptr, %expected: i32) {{
        : (i64, !llvm.ptr, i32, i32, !llvm.ptr) -> i64
   return
 }}
-func.func private @om_pool_wake(%word: !llvm.ptr) {{
+// Wake those that have waited longest.
+func.func private @om_pool_wake(%word: !llvm.ptr, %most: i32) {{
   %number = llvm.mlir.constant({futex} : i64) : i64
   %wake = llvm.mlir.constant(129 : i32) : i32
-  %all = llvm.mlir.constant(2147483647 : i32) : i32
-  %r = llvm.call @syscall(%number, %word, %wake, %all) vararg(!llvm.func<i64 (i64, ...)>) : (i64, !llvm.ptr, i32, i32) -> i64
+  %r = llvm.call @syscall(%number, %word, %wake, %most) vararg(!llvm.func<i64 (i64, ...)>) : (i64, !llvm.ptr, i32, i32) -> i64
   return
 }}
 llvm.func @syscall(i64, ...) -> i64
@@ -76,22 +94,6 @@ func.func private @om_pool_account(%last: !llvm.ptr) {{
   }}
   return
 }}
-
-// Nanoseconds of the monotonic clock.
-func.func private @om_pool_time() -> i64 {{
-  %monotonic = llvm.mlir.constant(1 : i32) : i32
-  %one = llvm.mlir.constant(1 : i64) : i64
-  %billion = llvm.mlir.constant(1000000000 : i64) : i64
-  %time = llvm.alloca %one x !llvm.array<2 x i64> : (i64) -> !llvm.ptr
-  %r = func.call @clock_gettime(%monotonic, %time) : (i32, !llvm.ptr) -> i32
-  %rest_at = llvm.getelementptr %time[1] : (!llvm.ptr) -> !llvm.ptr, i64
-  %seconds = llvm.load %time : !llvm.ptr -> i64
-  %rest = llvm.load %rest_at : !llvm.ptr -> i64
-  %whole = arith.muli %seconds, %billion : i64
-  %sum = arith.addi %whole, %rest : i64
-  return %sum : i64
-}}
-func.func private @clock_gettime(i32, !llvm.ptr) -> i32
 
 // The processors that this thread may run on.
 func.func private @om_pool_processors() -> i32 {{
@@ -187,7 +189,8 @@ func.func private @om_pool_wait(%word: !llvm.ptr, %expected: i32) {
   %r = func.call @__ulock_wait(%operation, %word, %wide, %forever) : (i32, !llvm.ptr, i64, i32) -> i32
   return
 }
-func.func private @om_pool_wake(%word: !llvm.ptr) {
+// All that wait, as the system cannot be told how many.
+func.func private @om_pool_wake(%word: !llvm.ptr, %most: i32) {
   %operation = llvm.mlir.constant(16777473 : i32) : i32
   %zero = llvm.mlir.constant(0 : i64) : i64
   %r = func.call @__ulock_wake(%operation, %word, %zero) : (i32, !llvm.ptr, i64) -> i32
@@ -206,5 +209,5 @@ SYSCALLS = {
 def system_text(machine: str, system: str) -> tuple[str, dict]:
     """The functions of a machine and system, and the system's numbers and type names for the rest of the pool."""
     if system == "darwin":
-        return WAIT_MACOS + "func.func private @madvise(!llvm.ptr, i64, i32) -> i32\n", MACOS
-    return WAIT_LINUX.format(slice=SLICE, account=ACCOUNT, **SYSCALLS[machine]), LINUX
+        return WAIT_MACOS + TIME.format(monotonic=6) + "func.func private @madvise(!llvm.ptr, i64, i32) -> i32\n", MACOS
+    return WAIT_LINUX.format(slice=SLICE, account=ACCOUNT, **SYSCALLS[machine]) + TIME.format(monotonic=1), LINUX

@@ -8,7 +8,7 @@ caller waiting for milliseconds.
 """
 from __future__ import annotations
 
-SPINS = 4000  # pauses, of 20 to 60 ns each, in which a job is awaited before the worker sleeps: waking takes longer where processors halt
+SPINS = 4000  # pauses, of 20 to 60 ns each, in which a job is awaited before the worker rests: waking takes longer where processors halt
 
 WORKER = """
 // Pause a bounded number of times while the word is equal (or is not, where %equal is false) to a value.
@@ -28,27 +28,6 @@ func.func private @om_pool_spin(%word: !llvm.ptr, %value: i32, %equal: i1, %spin
     %less = arith.addi %n, %minus : i32
     scf.yield %less : i32
   }}
-  return
-}}
-
-// Wait for the job after number `last`: spin, then sleep.
-func.func private @om_pool_next(%state: !llvm.ptr, %last: i32, %spins: i32) {{
-  %one = llvm.mlir.constant(1 : i32) : i32
-  %minus = llvm.mlir.constant(-1 : i32) : i32
-  %true = llvm.mlir.constant(true) : i1
-  %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
-  %sleepers_at = llvm.getelementptr %state[3] : (!llvm.ptr) -> !llvm.ptr, i32
-  func.call @om_pool_spin(%sequence_at, %last, %true, %spins) : (!llvm.ptr, i32, i1, i32) -> ()
-  %a = llvm.atomicrmw add %sleepers_at, %one seq_cst : !llvm.ptr, i32
-  scf.while : () -> () {{
-    %now = llvm.load %sequence_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
-    %same = arith.cmpi eq, %now, %last : i32
-    scf.condition(%same)
-  }} do {{
-    func.call @om_pool_wait(%sequence_at, %last) : (!llvm.ptr, i32) -> ()
-    scf.yield
-  }}
-  %b = llvm.atomicrmw add %sleepers_at, %minus seq_cst : !llvm.ptr, i32
   return
 }}
 
@@ -98,7 +77,7 @@ func.func private @om_pool_leave(%state: !llvm.ptr) {{
     %waiting = llvm.load %waiting_at atomic seq_cst {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %sleeps = arith.cmpi ne, %waiting, %zero : i32
     scf.if %sleeps {{
-      func.call @om_pool_wake(%door_at) : (!llvm.ptr) -> ()
+      func.call @om_pool_wake(%door_at, %one) : (!llvm.ptr, i32) -> ()
     }}
   }}
   return
@@ -124,15 +103,17 @@ func.func private @om_pool_work(%state: !llvm.ptr, %own: i64, %accounted: !llvm.
   return %done : i1
 }}
 
-// A worker that may run on the caller's processor alone leaves the job to the caller, and does not spin.
+// A worker waits for the job after number `last`, at first awake. One that may run on the caller's processor alone leaves the job to the
+// caller, and does not stay awake.
 func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
   %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %true = llvm.mlir.constant(true) : i1
   %sequence_at = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i32
   %stop_at = llvm.getelementptr %state[4] : (!llvm.ptr) -> !llvm.ptr, i32
   %cpu_at = llvm.getelementptr %state[19] : (!llvm.ptr) -> !llvm.ptr, i32
   %numbered_at = llvm.getelementptr %state[6] : (!llvm.ptr) -> !llvm.ptr, i32
-  %one = llvm.mlir.constant(1 : i32) : i32
   %before = llvm.atomicrmw add %numbered_at, %one seq_cst : !llvm.ptr, i32
   %number = arith.addi %before, %one : i32
   %own = arith.extui %number : i32 to i64
@@ -143,7 +124,12 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
   llvm.store %zero64, %accounted : i64, !llvm.ptr
   %spins = llvm.mlir.constant({spins} : i32) : i32
   %ended:2 = scf.while (%last = %zero, %patience = %spins) : (i32, i32) -> (i32, i32) {{
-    func.call @om_pool_next(%state, %last, %patience) : (!llvm.ptr, i32, i32) -> ()
+    func.call @om_pool_spin(%sequence_at, %last, %true, %patience) : (!llvm.ptr, i32, i1, i32) -> ()
+    %seen = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
+    %none = arith.cmpi eq, %seen, %last : i32
+    scf.if %none {{
+      func.call @om_pool_rest(%state) : (!llvm.ptr) -> ()
+    }}
     %sequence = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %cpu = llvm.load %cpu_at atomic monotonic {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %apart = func.call @om_pool_move(%cpu) : (i32) -> i1
@@ -153,18 +139,13 @@ func.func @om_pool_worker(%state: !llvm.ptr) -> !llvm.ptr {{
     }} else {{
       scf.yield %apart : i1
     }}
-    %known = scf.if %full -> i32 {{
-      func.call @om_pool_rest(%state) : (!llvm.ptr) -> ()
-      %now = llvm.load %sequence_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
-      %earlier = arith.subi %now, %one : i32
-      scf.yield %earlier : i32
-    }} else {{
-      scf.yield %sequence : i32
-    }}
-    %next_patience = arith.select %apart, %spins, %zero : i32
+    // One that others have replaced rests at once.
+    %out = arith.xori %apart, %true : i1
+    %tired = arith.ori %full, %out : i1
+    %next_patience = arith.select %tired, %zero, %spins : i32
     %stop = llvm.load %stop_at atomic acquire {{alignment = 4 : i64}} : !llvm.ptr -> i32
     %stay = arith.cmpi eq, %stop, %zero : i32
-    scf.condition(%stay) %known, %next_patience : i32, i32
+    scf.condition(%stay) %sequence, %next_patience : i32, i32
   }} do {{
   ^bb0(%sequence: i32, %patience: i32):
     scf.yield %sequence, %patience : i32, i32

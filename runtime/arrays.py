@@ -60,11 +60,13 @@ def _as_array(spec: Spec, value: Any) -> np.ndarray:
 
 
 def _from_dlpack(value: Any) -> np.ndarray:
-    value = value.detach() if hasattr(value, "detach") else value
-    if str(value.dtype) == "torch.bfloat16":  # numpy knows no bfloat16
-        import ml_dtypes
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        value = value.detach().resolve_neg()  # a view whose sign is a flag has its numbers without it
+        if value.dtype == torch.bfloat16:  # numpy knows no bfloat16
+            import ml_dtypes
 
-        return np.from_dlpack(value.view(sys.modules["torch"].int16)).view(ml_dtypes.bfloat16)
+            return np.from_dlpack(value.view(torch.int16)).view(ml_dtypes.bfloat16)
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError):

@@ -77,6 +77,9 @@ def _run(folder: pathlib.Path, request: dict, limits: Limits) -> dict:
     try:
         child = subprocess.run(command(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limits.seconds,
                                cwd=tempfile.gettempdir(), env=_environment())  # fmt: skip
+    except KeyboardInterrupt:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     except subprocess.TimeoutExpired:
         raise CompileError(f"compiling took more than {limits.seconds:g} seconds; {_reproducer(folder)}") from None
     result = _result(folder)

@@ -81,7 +81,7 @@ def observer(entries: dict[str, list[str]], dump, further: Callable | None = Non
 
             folder = pathlib.Path(dump)
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{stage}.mlir").write_text(str(module))
+            (folder / f"{stage}.mlir").write_text(str(module), encoding="utf-8")
     return observe
 
 

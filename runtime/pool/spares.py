@@ -8,10 +8,12 @@ turn of its own. A worker that comes back and finds its place taken rests. No mo
 from __future__ import annotations
 
 SPARES = 5  # more than the workers a job wants
-PATIENCE = 100_000  # ns for which a caller misses workers before it calls others; waking one on a halted processor takes half of it
-LONGEST = 50_000  # ns that count of one absence: the caller may have had no job meanwhile
+PATIENCE = 40_000  # ns for which a caller misses workers before it calls others
+LONGEST = 20_000  # ns that count of one absence: the caller may have had no job meanwhile
 
 TEXT = """
+func.func private @sched_yield() -> i32
+
 // Have up to so many resting workers work; false where none rests.
 func.func private @om_pool_call(%state: !llvm.ptr, %wanted: i32) -> i1 {{
   %zero = llvm.mlir.constant(0 : i32) : i32
@@ -103,6 +105,8 @@ func.func private @om_pool_replace(%state: !llvm.ptr, %wanted: i32, %inside: i32
       %more = arith.minsi %next, %room : i32
       %started = arith.select %running, %more, %workers : i32
       func.call @om_pool_start(%state, %started) : (!llvm.ptr, i32) -> ()
+      // The new one may stand behind the caller, on its processor; it leaves it as soon as it runs.
+      %y = func.call @sched_yield() : () -> i32
     }}
   }}
   return

@@ -8,7 +8,7 @@ caller waiting for milliseconds.
 """
 from __future__ import annotations
 
-SPINS = 4000  # pauses, of 20 to 60 ns each, in which a job is awaited before the worker rests: waking takes longer where processors halt
+SPINS = 8000  # pauses, of 20 to 60 ns each, in which a job is awaited before the worker rests: waking takes longer where processors halt
 
 WORKER = """
 // Pause a bounded number of times while the word is equal (or is not, where %equal is false) to a value.

@@ -1,8 +1,8 @@
 """Recurrent layers: a loop over time in which each step is a product of the state with a packed weight and, on its result, the cell.
 
 The weight is packed by units of the state: a panel holds all gates of as many units as a vector has lanes, so that the cell of these units
-is computed while their sums are in L1, and the next panel streams in from L2 meanwhile. Samples are independent: blocks of them run in
-parallel, each through all steps. A wide layer with few samples runs the panels of each step in parallel instead.
+is computed while their sums are in L1, and the next panel streams in from L2 meanwhile. Where a step is worth it, its panels and blocks of
+samples run in parallel; else blocks of samples do, each through all steps.
 """
 
 from dataclasses import dataclass
@@ -64,52 +64,72 @@ class _Recurrent:
         self.tallest = max(1, (target.registers - layer.gates - 2) // layer.gates)
 
     def emit(self):
-        if self._size() * (self.batch if b.known(self.batch) else self.tallest) < 2 * WORTH_STEP:
-            self._blocks()
-        else:
-            few = b.less(self.batch, self.tallest + 1)
-            b.when(few, lambda: self._steps(0, self.batch, in_parallel=True), self._blocks)
+        samples = self.batch if b.known(self.batch) else self.tallest
+        self._together() if self._size() * samples >= 2 * WORTH_STEP else self._apart()
 
     def _size(self) -> int:
         """Multiply-adds of a sample's step."""
         return self._known(self.hidden, 64) ** 2 * self.layer.gates
 
-    def _blocks(self):
-        """Blocks of samples in parallel."""
-        rows = self.tallest
-        if b.known(self.batch):
-            rows = -(-self.batch // max(1, -(-self.batch // self.tallest)))
-        work = self._size() * rows * self._known(self.time, UNKNOWN_STEPS)
-        exact = b.known(self.batch) and rows and self.batch % rows == 0
-
-        def block(number):
-            first = b.mul(number, rows)
-            self._steps(first, rows if exact else b.minimum(rows, b.sub(self.batch, first)))
-
-        _set_grain(b.parallel(b.ceil_div(self.batch, max(rows, 1)), block), work)
-
     @staticmethod
     def _known(size, otherwise: int) -> int:
         return size if b.known(size) else otherwise
 
-    def _steps(self, first, count, in_parallel: bool = False):
-        """All steps of samples first … first + count."""
-        self._copy_rows(first, count, [(self.starts[0], self.h, [0]), *((s, l, []) for s, l in zip(self.starts[1:], self.lasts[1:]))])
+    def _blocks(self):
+        """The number of blocks, samples of one, and a function that gives the first sample of a block and how many it has."""
+        rows = self.tallest
+        if b.known(self.batch):
+            rows = max(1, -(-self.batch // max(1, -(-self.batch // self.tallest))))
+        exact = b.known(self.batch) and self.batch % rows == 0
 
+        def place(number):
+            first = b.mul(number, rows)
+            return first, rows if exact else b.minimum(rows, b.sub(self.batch, first))
+
+        return b.ceil_div(self.batch, rows), rows, place
+
+    def _apart(self):
+        """Blocks of samples in parallel, each through all steps."""
+        count, rows, place = self._blocks()
+
+        def block(number):
+            first, samples = place(number)
+            self._copy_rows(first, samples, self._starts())
+            self._each_step(lambda t, parity: b.loop(0, self.panels, 1, lambda panel: self._panel(t, parity, panel, first, samples)))
+            self._copy_rows(first, samples, self._end())
+
+        _set_grain(b.parallel(count, block), self._size() * rows * self._known(self.time, UNKNOWN_STEPS), WORTH)
+
+    def _together(self):
+        """Step by step, each one in parallel for the panels and blocks of samples; the blocks of a panel follow one another."""
+        count, rows, place = self._blocks()
+        work = self._known(self.hidden, 64) * self.lanes * self.layer.gates * (rows if b.known(self.batch) else 1)
+
+        def step(t, parity):
+            def part(index):
+                panel, number = b.split(index, self.panels, count)
+                self._panel(t, parity, panel, *place(number))
+            _set_grain(b.parallel(b.mul(self.panels, count), part), work, WORTH_STEP)
+
+        self._copy_rows(0, self.batch, self._starts())
+        self._each_step(step)
+        self._copy_rows(0, self.batch, self._end())
+
+    def _each_step(self, body):
         def step(number):
             t = b.sub(b.sub(self.time, 1), number) if self.layer.reverse else number
-            parity = b.rem(number, 2)
-            panel = lambda index: tile.for_each_tile(
-                count, self.tallest, lambda row, height: self._tile(t, parity, index, b.add(first, row), height)
-            )
-            if in_parallel:
-                size = self._known(self.hidden, 64) * self.lanes * self.layer.gates * self._known(count, 1)
-                _set_grain(b.parallel(self.panels, panel), size, WORTH_STEP)
-            else:
-                b.loop(0, self.panels, 1, panel)
-
+            body(t, b.rem(number, 2))
         b.loop(0, self.time, 1, step)
-        self._copy_rows(first, count, [(self.h, self.lasts[0], None)])
+
+    def _panel(self, t, parity, panel, first, count):
+        """A step of some samples for the units of a panel."""
+        tile.for_each_tile(count, self.tallest, lambda row, height: self._tile(t, parity, panel, b.add(first, row), height))
+
+    def _starts(self) -> list:
+        return [(self.starts[0], self.h, [0]), *((start, last, []) for start, last in zip(self.starts[1:], self.lasts[1:]))]
+
+    def _end(self) -> list:
+        return [(self.h, self.lasts[0], None)]
 
     def _copy_rows(self, first, count, copies):
         """Rows of (source, target, the target's leading indices); None stands for the half of the source that holds the last state."""
@@ -129,7 +149,7 @@ class _Recurrent:
         return column, None if whole else b.mask_first(b.minimum(self.lanes, b.sub(self.hidden, column)), self.lanes)
 
     def _tile(self, t, parity, panel, row, height):
-        """The step of some samples for the units of a panel."""
+        """A step of so many samples as fit the registers."""
         gates, lanes = range(self.layer.gates), self.lanes
         stash = b.stack((height * len(gates), lanes), self.element)
         sums = tile.accumulate(
@@ -169,6 +189,6 @@ class _Recurrent:
         return arith.cmpi(arith.CmpIPredicate.slt, arith.index_cast(length.type, b.value(t)), length)
 
 
-def _set_grain(loop, work: int, worth: int = WORTH):
+def _set_grain(loop, work: int, worth: int):
     """Steps of a parallel loop that are worth a thread, `work` multiply-adds each."""
     loop.attributes["om.grain"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), max(1, worth // max(work, 1)))

@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 
 from ..dialect import dtypes
+from ..dialect.output_file import replacing
 from ..errors import FormatError, OnemlirError
 
 
@@ -46,6 +47,14 @@ def _random(rng, shape, dtype) -> np.ndarray:
     if dtypes.is_floating(dtype):
         return rng.standard_normal(shape).astype(dtype)
     return rng.integers(0, 2 if dtype == dtypes.bool_ else 10, shape).astype(dtype)
+
+
+def write_arrays(path: str, arrays: dict[str, np.ndarray]) -> None:
+    """A .npz file; unlike `numpy.savez`, of arrays with any names. OSError as of `replacing`."""
+    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
 
 
 def read_inputs(path: str, names: list[str]) -> dict[str, np.ndarray]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
+from ..dialect.output_file import write_file
 from .models import parse_sizes, random_inputs, read_model
 
 
@@ -66,7 +67,7 @@ def run(model: str, sizes: list[str], threads: int, rounds: int, output: str | N
     rows = profile(traced, random_inputs(traced, parse_sizes(sizes), 0), threads, rounds)
     Console().print(table(rows, f"{pathlib.Path(model).name}, {threads} thread{'s' * (threads > 1)}"))
     if output:
-        pathlib.Path(output).write_text(chart(rows))
+        write_file(output, chart(rows))
 
 
 def table(rows: list[Row], title: str) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 from rich.console import Console
 
-from .models import parse_sizes, random_inputs, read_inputs, read_model
+from .models import parse_sizes, random_inputs, read_inputs, read_model, write_arrays
 from .progress import working
 
 
@@ -15,7 +15,7 @@ def run(model: str, inputs: str | None, output: str | None, sizes: list[str], se
         session = traced.session(threads=threads, isolate=True)
     results = session.run(arrays)
     if output:
-        np.savez(output if output.endswith(".npz") else output + ".npz", **results)
+        write_arrays(output if output.endswith(".npz") else output + ".npz", results)
     console = Console()
     for name, array in results.items():
         console.print(f"[bold]{name}[/bold]: {array.dtype}{array.shape}")

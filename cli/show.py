@@ -1,11 +1,13 @@
 """`onemlir show`."""
 from __future__ import annotations
 
+import pathlib
 from collections import Counter
 
 from rich.console import Console
 from rich.table import Table
 
+from ..dialect.output_file import write_file
 from ..errors import OnemlirError
 from .models import read_model
 
@@ -34,9 +36,10 @@ def write_graph(model: str, path: str, depth: int | None) -> None:
     """The graph of @main as a picture."""
     from .graph import graph_of, svg
 
+    if pathlib.PurePath(path).suffix not in (".svg", ""):
+        raise OnemlirError(f"a graph is written as .svg, and '{path}' has another suffix; `onemlir explore` writes .html")
     traced = read_model(model)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(svg(graph_of(traced.program.main, depth)))
+    write_file(path, svg(graph_of(traced.program.main, depth)))
 
 
 def stage_text(traced, stage: str) -> str:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from typing import Iterator
@@ -10,11 +11,14 @@ BYTECODE = b"ML\xefR"
 
 
 def open_streams() -> None:
-    """Give a program that was started with a closed output or error stream one that leads nowhere."""
+    """Streams that take any text: one that was closed leads nowhere, and characters that an encoding lacks are written as escapes."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names that the terminal's encoding does not have
 
 
 def read_source(path: str) -> str | bytes:

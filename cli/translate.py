@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
+from ..dialect.output_file import write_file
 from .source import ending, open_streams, read_source
 
 MODES = ("onnx-to-om", "onemodel-to-om", "om-to-onnx", "mlir-to-llvmir")
@@ -200,5 +201,4 @@ def write(path: str, data: bytes) -> None:
     if path == "-":
         sys.stdout.buffer.write(data)
         return
-    with open(path, "wb") as file:
-        file.write(data)
+    write_file(path, data)

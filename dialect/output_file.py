@@ -46,6 +46,23 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
     _sync_folder(folder)
 
 
+def write_file(path: str | os.PathLike, content: str | bytes) -> None:
+    """Write a file whole or not at all, text in UTF-8; what is there and no regular file, such as a device, is written to as it is.
+
+    OSError names `path`: as `check_place` has it, and for what the system refuses.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        try:
+            with open(path, "wb") as device:
+                device.write(data)
+        except OSError as error:
+            raise type(error)(f"'{os.fspath(path)}' cannot be written: {error.strerror}") from error
+        return
+    with replacing(path) as file:
+        file.write(data)
+
+
 def _sync_folder(folder: str) -> None:
     """Make the new name last through a power failure, where the file system can."""
     with contextlib.suppress(OSError):

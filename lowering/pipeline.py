@@ -39,6 +39,8 @@ def run_step(module: ir.Module, step: Step, verify: bool = True, notices: list[D
         except OnemlirError as error:
             raise _located(error, module) from error.__cause__
         except Exception as error:
+            if INTERRUPTED.search(str(error)):
+                raise KeyboardInterrupt from error
             raise _failure(module, step, found, error) from error
         if found:
             raise _failure(module, step, found, None)
@@ -85,6 +87,7 @@ def _manager(step: Step) -> PassManager:
         raise UnknownPass(f"unknown pass or wrong options: '{step.text}': {reason[2] or reason[0]}") from None
 
 
+INTERRUPTED = re.compile(r"\nKeyboardInterrupt\s*$")  # the end of what the bindings say of Ctrl-C in a rewrite pattern
 RESTRICTED = re.compile(r"restricted to '([\w.]+)'")
 NOT_ON_MODULES = "unable to schedule pass"
 

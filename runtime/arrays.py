@@ -39,6 +39,8 @@ address = _fast_address if _fast_address_works() else _slow_address
 def as_input(spec: Spec, value: Any) -> np.ndarray:
     """The slow path for everything that is not already an array that compiled code can read."""
     array = _as_array(spec, value)
+    if array.dtype.kind == spec.dtype.kind == "V" and array.dtype.itemsize == spec.dtype.itemsize:
+        array = array.view(spec.dtype)  # what numpy's files keep of bfloat16
     if array.dtype != spec.dtype:
         if array.dtype.newbyteorder("=") != spec.dtype:
             raise DTypeError(f"input '{spec.name}' has dtype {array.dtype}, but the model takes {spec.dtype}; convert it first")

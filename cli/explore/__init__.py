@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pathlib
 
+from ...dialect.output_file import write_file
 from ..models import parse_sizes, random_inputs, read_model
 from ..profile import profile
 from ..progress import working
@@ -18,5 +19,5 @@ def run(model: str, output: str | None, sizes: list[str]) -> None:
         recording = record(traced.program)
     with working("Measuring"):
         recording.times = profile(traced, inputs)
-    path.write_text(page(pathlib.Path(model).name, recording), encoding="utf-8")
+    write_file(path, page(pathlib.Path(model).name, recording))
     print(f"{path}: {len(recording.stages)} stages, {len(recording.passes)} passes")

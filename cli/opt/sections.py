@@ -7,6 +7,7 @@ import re
 import sys
 from dataclasses import replace
 
+from ...dialect.output_file import write_file
 from ...lowering.pipeline_text import parse_pipeline, Step
 from ..source import read_source
 from .arguments import Request
@@ -105,8 +106,7 @@ def leave_reproducer(request: Request, section: bytes | str, until: str | None) 
         return
     names = [f"pass '{Step(text).name}'" for text in request.steps]
     steps = request.steps[:names.index(until) + 1] if until in names else request.steps
-    with open(request.reproducer, "w", encoding="utf-8") as file:
-        file.write(f"// configuration: --pass-pipeline='{pipeline_text(steps)}'\n{section}")
+    write_file(request.reproducer, f"// configuration: --pass-pipeline='{pipeline_text(steps)}'\n{section}")
     report(f"onemlir-opt: run again with: onemlir-opt --run-reproducer {request.reproducer}")
 
 
@@ -142,5 +142,4 @@ def _write(path: str, data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    with open(path, "wb") as file:
-        file.write(data)
+    write_file(path, data)

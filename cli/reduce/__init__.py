@@ -7,6 +7,7 @@ import pathlib
 from rich.console import Console
 
 from ...dialect import bindings
+from ...dialect.output_file import write_file
 from ...errors import FormatError, OnemlirError
 from ..source import read_source
 from .criterion import Criterion
@@ -27,7 +28,7 @@ def run(file: str, command: str, output: str | None, message: str | None, second
     report = lambda what, size: console.print(f"{what}: {size} operations", style="dim")
     reduced = criterion.header + reduce_text(text.removeprefix(criterion.header), criterion, report)
     if output:
-        pathlib.Path(output).write_text(reduced, encoding="utf-8")
+        write_file(output, reduced)
         console.print(f"{output}: {len(text.splitlines())} lines became {len(reduced.splitlines())} in {criterion.runs} runs")
     else:
         print(reduced, end="")

@@ -20,7 +20,7 @@ def object_file(path: pathlib.Path, folder: pathlib.Path, machine: Machine, inte
     if parallel:
         texts["pool"] = _pool_text(machine)
     for name, text in texts.items():
-        (folder / f"{name}.ll").write_text(text)
+        (folder / f"{name}.ll").write_text(text, encoding="utf-8")
     # What is not a level is for every processor of the machine; a function that has a processor of its own keeps it.
     for name in texts.keys() & {"interface", "pool"}:
         source = folder / f"{name}.ll"
@@ -31,7 +31,7 @@ def object_file(path: pathlib.Path, folder: pathlib.Path, machine: Machine, inte
     _run("opt", "-S", "-passes=internalize,globaldce", f"-internalize-public-api-list={public}", str(linked), "-o", str(linked))
     elf = machine.system != "darwin"
     if weights:
-        with open(linked, "a") as file:
+        with open(linked, "a", encoding="utf-8") as file:
             file.write("\n" + (reserve(_section(weights), weights[1]) if elf else embedding(*weights)) + "\n")
     _run("llc", "-O3", "-filetype=obj", "-relocation-model=pic", f"-mtriple={machine.triple}", str(linked), "-o", str(path))
     if weights and elf:

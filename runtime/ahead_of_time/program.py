@@ -128,13 +128,14 @@ class Library:
     def _compile_levels(self) -> None:
         """Code of each level; its weights go to the file, and out of memory, before the next one is compiled."""
         self.levels, self.weight_file = [], WeightFile(self.folder / "weights.bin")
-        for number in range(len(self.machine.levels)):
-            level = compile_level(self.program, self.machine, number)
-            self.weight_file.add(level.parameters)
-            level.parameters = [without_memory(array) for array in level.parameters]
-            self.levels.append(level)
-            release_pages(map(np.asarray, self.program.weights.values()))
-        self.weight_file.finish()
+        with self.weight_file:
+            for number in range(len(self.machine.levels)):
+                level = compile_level(self.program, self.machine, number)
+                self.weight_file.add(level.parameters)
+                level.parameters = [without_memory(array) for array in level.parameters]
+                self.levels.append(level)
+                release_pages(map(np.asarray, self.program.weights.values()))
+            self.weight_file.finish()
 
     @property
     def parallel(self) -> bool:

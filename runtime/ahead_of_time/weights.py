@@ -40,9 +40,14 @@ class WeightFile:
         self.size += len(data)
 
     def finish(self) -> None:
-        """Close the file, which has one element at least."""
+        """To be called after the last level: the file has one element at least."""
         if not self.size:
             self._write(bytes(ALIGNMENT))
+
+    def __enter__(self) -> WeightFile:
+        return self
+
+    def __exit__(self, *exception) -> None:
         self._file.close()
 
     @property

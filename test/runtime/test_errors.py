@@ -51,8 +51,19 @@ class Wrapped:
         return np.array([1, 2, 3], F32)
 
 
+class Exchanged:
+    """What speaks DLPack and nothing else."""
+    array = np.array([1, 2, 3], F32)
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
 @pytest.mark.parametrize("value", [
-    [1, 2, 3], (1.0, 2.0, 3.0), np.array([1, 2, 3], ">f4"), np.array([3, 2, 1], F32)[::-1], Wrapped(),
+    [1, 2, 3], (1.0, 2.0, 3.0), np.array([1, 2, 3], ">f4"), np.array([3, 2, 1], F32)[::-1], Wrapped(), Exchanged(),
     np.frombuffer(b"\0" + np.array([1, 2, 3], F32).tobytes(), np.uint8)[1:].view(F32),
 ])  # fmt: skip
 def test_what_can_be_converted(build, value):
@@ -64,6 +75,7 @@ def test_torch_tensors(build):
     torch = pytest.importorskip("torch")
     session = build(IDENTITY, [Spec("x", (3,), F32)], [Spec("y", (3,), F32)])
     np.testing.assert_array_equal(session(torch.tensor([1.0, 2.0, 3.0], requires_grad=True)), [1, 2, 3])
+    np.testing.assert_array_equal(session(torch._neg_view(torch.tensor([-1.0, -2.0, -3.0]))), [1, 2, 3])
 
 
 def test_bfloat16(build):
@@ -74,6 +86,7 @@ def test_bfloat16(build):
     assert session(x).dtype == ml_dtypes.bfloat16
     np.testing.assert_array_equal(session(x), x)
     np.testing.assert_array_equal(session([1, 2, 3]), x)
+    np.testing.assert_array_equal(session(x.view("V2")), x)  # as numpy.load gives it
 
 
 def test_integers_that_do_not_survive(build):

@@ -11,6 +11,8 @@ import onemlir as om
 from onemlir.cli import opt
 from onemlir.cli.opt.isolate import Crash, isolated
 from onemlir.cli.opt.manual import group_of, upstream_passes
+from onemlir.dialect import bindings
+from onemlir.lowering.pipeline import run_pipeline
 from onemlir.lowering.registry import PASSES
 
 IDENTITY = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  return %x : tensor<2xf32>\n}\n"
@@ -39,6 +41,19 @@ def test_a_crash_leaves_the_other_sections(crashing, tmp_path, capfd):
     with pytest.raises(SystemExit):
         opt.main([str(source), "--split-input-file", "--crash"])
     assert capfd.readouterr().err.count("ended the process") == 2
+
+
+def test_an_interrupt_in_a_walk_is_no_failure_of_the_pass():
+    """The bindings make a RuntimeError of what a callback raises."""
+    def interrupted(operation):
+        raise KeyboardInterrupt
+
+    om.lowering.register_pass("stopped")(lambda module: module.operation.walk(interrupted))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_pipeline(bindings.parse_module(IDENTITY, bindings.new_context()), ["stopped"])
+    finally:
+        del PASSES["stopped"]
 
 
 def test_isolated():

@@ -32,6 +32,11 @@ def test_literals_and_defaults():
     assert "= [1.0, 2.0]" in text and "add(%input, %" in text
 
 
+def test_graphs_are_pictures(tool, tmp_path):
+    result = subprocess.run([tool("onemlir"), "show", "m.onnx", "--graph", "g.png"], capture_output=True, text=True, cwd=tmp_path)
+    assert result.returncode == 1 and "a graph is written as .svg, and 'g.png' has another suffix" in result.stderr
+
+
 def test_command(tool, tmp_path):
     nn.Linear(4, 8).trace(om.zeros((2, 4))).save(tmp_path / "m.onemodel")
     result = subprocess.run([tool("onemlir"), "show", str(tmp_path / "m.onemodel"), "--short"], capture_output=True, text=True)

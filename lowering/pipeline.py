@@ -87,7 +87,7 @@ def _manager(step: Step) -> PassManager:
         raise UnknownPass(f"unknown pass or wrong options: '{step.text}': {reason[2] or reason[0]}") from None
 
 
-INTERRUPTED = re.compile(r"\nKeyboardInterrupt\s*$")  # the end of what the bindings say of Ctrl-C in a rewrite pattern
+INTERRUPTED = re.compile(r"\nKeyboardInterrupt[:\s]*$")  # the end of what the bindings say of Ctrl-C in a rewrite pattern
 RESTRICTED = re.compile(r"restricted to '([\w.]+)'")
 NOT_ON_MODULES = "unable to schedule pass"
 

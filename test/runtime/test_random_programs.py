@@ -28,7 +28,7 @@ class Program:
 
     def binary(self, env, out: str | None = None):
         """An elementwise op of two values, sometimes written over a third one whose old values it also uses."""
-        (a, x), (b, y) = self.random.choice(env), self.random.choice(env)
+        (a, _), (b, _) = self.random.choice(env), self.random.choice(env)
         result = self.name()
         kind = self.random.choice(["add", "sub", "accumulate"])
         if kind == "accumulate":

@@ -2,23 +2,22 @@
 
 Range reduction (Cody and Waite, 1980): x = n ln 2 + r with |r| <= ln 2 / 2, n from adding 1.5 * 2**fraction, and ln 2 in
 two parts under fused multiply-adds. Then e**r = 1 + r + r*r*q(r) with a minimax polynomial q (`EXP` of `fit.py`), and the
-scale 2**n is made from the bits of the rounded sum. The scale is applied in two factors, so that results next to overflow
-and subnormal results are rounded only once.
+scale 2**n is made from the bits of the rounded sum. The scale is applied in two factors of about 2**(n/2), so that results next to
+overflow and subnormal results are rounded only once: on x86 that takes fewer constants, and less of the multipliers, than a choice
+between two scales.
 """
 
 from __future__ import annotations
 
 from . import coefficients
 from .expansion import expansion
-from .expression import Expr, at_least, at_most, choose, polynomial
+from .expression import Expr, at_least, at_most, polynomial
 
 LOG2_E = 1.4426950408889634
 LN2 = {32: (0.693147182464599609375, -1.904654299957768e-09), 64: (0.6931471805599453, 2.3190468138462996e-17)}
-# Beyond these the result is infinite, or zero; where it is subnormal the scale needs a detour.
+# Beyond these the result is infinite, or zero.
 HIGHEST = {32: 89.0, 64: 710.0}
 LOWEST = {32: -104.5, 64: -746.0}
-SMALL = {32: -86.0, 64: -707.0}
-DETOUR = {32: 64, 64: 128}
 LOWEST_SHIFTED = {32: -70.0, 64: -670.0}  # where 2**(n - fraction - 1) is normal
 
 
@@ -31,10 +30,9 @@ def reduced(x: Expr) -> tuple[Expr, Expr]:
     return n.fma(-low, n.fma(-high, x)), total
 
 
-def power_of_two(total: Expr, offset: int | Expr = 0) -> Expr:
-    """2**(n + offset), n being the low bits of `total`; an expression `offset` holds bits of a power already."""
-    bits = total.format.power_of_two(offset) if isinstance(offset, int) else offset
-    return ((total.as_bits() << total.format.fraction) + bits).as_float()
+def power_of_two(total: Expr, offset: int = 0) -> Expr:
+    """2**(n + offset), n being the low bits of `total`."""
+    return ((total.as_bits() << total.format.fraction) + total.format.power_of_two(offset)).as_float()
 
 
 def exp_minus_one(r: Expr) -> Expr:
@@ -47,13 +45,12 @@ def exp_reduced(r: Expr) -> Expr:
     return polynomial(r, coefficients.EXP[r.format.bits]).fma(r, 1.0).fma(r, 1.0)
 
 
-def scaled(mantissa: Expr, total: Expr, small: Expr) -> Expr:
-    """mantissa * 2**n, rounded once; `small` says where 2**n may be subnormal."""
-    fmt = mantissa.format
-    detour = DETOUR[fmt.bits]
-    offset = choose(small, fmt.power_of_two(detour - 1), fmt.power_of_two(-1), like=total.as_bits())
-    factor = choose(small, 2.0 ** (1 - detour), 2.0, like=mantissa)
-    return mantissa * power_of_two(total, offset) * factor
+def scaled(mantissa: Expr, total: Expr) -> Expr:
+    """mantissa * 2**n, rounded once: both factors, of about n / 2 each, are normal numbers."""
+    fmt, bits = mantissa.format, total.as_bits()
+    half = (bits >> 1) << fmt.fraction
+    one = fmt.power_of_two(0)
+    return mantissa * (half + one).as_float() * ((bits << fmt.fraction) - half + one).as_float()
 
 
 @expansion("math.exp", ulp={32: 1.0, 64: 1.0})
@@ -62,13 +59,13 @@ def exp(x: Expr) -> Expr:
     bits = x.format.bits
     x = at_least(at_most(x, HIGHEST[bits]), LOWEST[bits])
     r, total = reduced(x)
-    return scaled(exp_reduced(r), total, x < SMALL[bits])
+    return scaled(exp_reduced(r), total)
 
 
 def times_exp(factor: Expr, x: Expr, low: Expr) -> Expr:
     """factor * e**(x + low) for factor <= 1, x <= 0 and |low| less than a unit in the last place of x."""
     r, total = reduced(at_least(x, LOWEST[x.format.bits]))
-    return scaled(factor.fma(exp_minus_one(r + low), factor), total, x < SMALL[x.format.bits])
+    return scaled(factor.fma(exp_minus_one(r + low), factor), total)
 
 
 @expansion("math.exp2", ulp={32: 1.25, 64: 1.0})
@@ -79,7 +76,7 @@ def exp2(x: Expr) -> Expr:
     total = x + fmt.magic
     r = x - (total - fmt.magic)
     mantissa = polynomial(r, coefficients.EXP2[fmt.bits]).fma(r, 1.0)
-    return scaled(mantissa, total, x < 3.0 - fmt.bias)
+    return scaled(mantissa, total)
 
 
 @expansion("math.expm1", ulp={32: 1.5, 64: 2.0})

@@ -74,7 +74,7 @@ def _exp2_pair(high: Expr, low: Expr) -> Expr:
     total = high + fmt.magic
     r = high - (total - fmt.magic) + low
     mantissa = polynomial(r, coefficients.EXP2[fmt.bits]).fma(r, 1.0)
-    return scaled(mantissa, total, high < 3.0 - fmt.bias)
+    return scaled(mantissa, total)
 
 
 def _with_limits(x: Expr, logarithm: Expr) -> Expr:

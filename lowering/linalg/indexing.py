@@ -82,10 +82,9 @@ def _first_outside(build, indices: TensorValue, extent: ir.Value, fixed: dict[in
         value = value if indices.dtype == INT64 else arith.ExtSIOp(ir.IntegerType.get_signless(64), value).result
         low = number.compare("lt", value, number.negative(extent))
         outside = arith.OrIOp(low, number.compare("ge", value, extent)).result
-        here = _flat_place(build, shape)
-        earlier = arith.CmpIOp(arith.CmpIPredicate.ult, here, first).result
-        return number.select(arith.AndIOp(outside, earlier).result, here, first)
-    start = build.filled(scalar, number.const(-1))
+        return arith.MinUIOp(number.select(outside, _flat_place(build, shape), none), first).result
+    none = number.const(-1)  # the largest unsigned number, so that a minimum finds the first place
+    start = build.filled(scalar, none)
     found = build.generic([indices.value], [ir.AffineMap.get(loops, 0, access)], scalar, body, init=start,
                           output_map=ir.AffineMap.get(loops, 0, []), iterators=[REDUCTION] * loops)
     return build.read(found, [])

@@ -67,6 +67,14 @@ def test_first_index_out_of_range_is_named(compiled, dynamic):
     assert gather(x, i)[0].shape == (2, 2, 3)
 
 
+def test_check_that_llvm_unrolls(compiled):
+    """A chain of 256 choices, each of which used the last one twice, took LLVM 2 ** 256 steps."""
+    i = np.zeros((8, 32), np.int64)
+    gather = compiled(lambda ops, x, i: ops.gather(x, i), np.zeros(4, np.float32), i)
+    i[3, 1], i[5, 0] = 7, -9
+    assert gather.error(np.zeros(4, np.float32), i) == "IndexRangeError: gather: index 7 is out of range for axis 0 of size 4"
+
+
 def test_out_of_range_of_each_op(compiled):
     x, u = np.zeros((4, 3), np.float32), np.ones((2, 3), np.float32)
     bad = np.array([[0, 1, 2], [3, 4, 0]])

@@ -44,6 +44,11 @@ class Target:
     withheld: str = ""
     """LLVM's features that code for this target does without on a better processor; what needs them goes with them."""
 
+    @property
+    def masks(self) -> bool:
+        """A store of some lanes takes no longer than one of all (AVX-512's mask registers)."""
+        return self.vector_bits == 512
+
     def lanes(self, bits: int) -> int:
         """Elements of this many bits in a vector register."""
         return self.vector_bits // bits

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, llvm, memref, scf, vector
 
+from ..targets import host
+
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
@@ -143,14 +145,17 @@ EXPLICIT = "om.explicit"
 """Marks a kernel's loop. Its pointers must not be `noalias` in LLVM, which would move loads over `load_barrier`."""
 ROLL = True
 ROLLED = "#llvm.loop_annotation<unroll = <disable = true>>"
+ROLLED_TRIPS = "#llvm.loop_annotation<unroll = <disable = true, count = {} : i32>>"
+"""With the number of trips, which `standalone.carry_loop_annotations` makes weights of the loop's branch of."""
 
 
-def loop(lower, upper, step, body, carried=(), rolled: bool = False):
+def loop(lower, upper, step, body, carried=(), rolled: bool = False, most: int | None = None):
     """`scf.for`: `body(index, *carried)` returns the next carried values. A loop known to run once or never is not emitted.
 
-    LLVM does not unroll a `rolled` loop: its body is a register tile that is long enough.
+    LLVM does not unroll a `rolled` loop: its body is a register tile that is long enough. It takes a rolled loop of a known number of trips, or of
+    `most` of them, for what it is, and any other for one of 32: what is deepest in loops gets the registers.
     """
-    carried = list(carried)
+    carried, trips = list(carried), most
     if known(lower) and known(upper):
         trips = max(0, -(-(upper - lower) // step)) if known(step) else None
         if trips == 0:
@@ -159,7 +164,7 @@ def loop(lower, upper, step, body, carried=(), rolled: bool = False):
             return _values(body(lower, *carried))
     op = scf.ForOp(value(lower), value(upper), value(step), carried)
     if rolled and ROLL:
-        op.attributes["llvm.loop_annotation"] = ir.Attribute.parse(ROLLED)
+        op.attributes["llvm.loop_annotation"] = ir.Attribute.parse(ROLLED if trips is None else ROLLED_TRIPS.format(trips))
     with ir.InsertionPoint(op.body):
         scf.YieldOp(_values(body(op.induction_variable, *op.inner_iter_args)))
     return list(op.results)
@@ -272,6 +277,11 @@ def load_streamed(buffer, indices, lanes: int, count: int):
 
 
 def store_vector(vec, buffer, indices, mask=None):
+    from .partial import store_partial
+
+    if mask is not None and not host().masks:
+        store_partial(vec, buffer, indices, mask)
+        return
     indices = [value(i) for i in indices]
     if mask is None:
         vector.store(vec, buffer, indices)

@@ -146,7 +146,7 @@ class WinogradConvolution:
             number, down, across = b.split(b.add(first, t), *self.numbers)
             body(t, number if plan.merged else image, b.mul(down, plan.size), b.mul(across, plan.size))
 
-        b.loop(0, self._count(group), 1, one, rolled=True)
+        b.loop(0, self._count(group), 1, one, rolled=True, most=plan.tiles)
 
     def _group(self, image, group):
         """The number of a group in the windows."""
@@ -219,7 +219,8 @@ class WinogradConvolution:
         b.loop(0, plan.points, 1, lambda e: smallest(e, *plan.heights), rolled=True)
         self.stash = b.stack((plan.size, plan.size, plan.lanes), ir.F32Type.get())
         self._each_tile(image, group, lambda t, image, row, column: b.loop(
-            0, self._filters(panel), plan.lanes, lambda first: self._inverse(sums, t, (image, row, column), panel, first), rolled=True))  # fmt: skip
+            0, self._filters(panel), plan.lanes, lambda first: self._inverse(sums, t, (image, row, column), panel, first), rolled=True,
+            most=plan.vectors))  # fmt: skip
 
     def _filters(self, panel):
         """Filters of a panel."""
@@ -243,7 +244,8 @@ class WinogradConvolution:
             finish(b.load_vector(self.stash, [i, j, 0], plan.lanes), Place(at, 3, plan.lanes, mask), self.y, at, self.epilogue)
 
         rows, columns = self._extent(self.out[0], row), self._extent(self.out[1], column)
-        b.loop(0, rows, 1, lambda i: b.loop(0, columns, 1, lambda j: store(i, j), rolled=True), rolled=True)
+        most = plan.size
+        b.loop(0, rows, 1, lambda i: b.loop(0, columns, 1, lambda j: store(i, j), rolled=True, most=most), rolled=True, most=most)
 
     def _extent(self, size, start):
         """Outputs of a tile along one axis."""

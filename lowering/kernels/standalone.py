@@ -1,12 +1,15 @@
 """Compile one kernel alone, for tests, benches and tuning: a function of numpy arrays around an emitter."""
 
 import ctypes
+import re
 
 import numpy as np
 from mlir import ir
 from mlir.dialects import func
 from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
+
+from .build import ROLLED
 
 _PIPELINE = (
     "builtin.module(canonicalize,cse,lower-affine,convert-scf-to-cf,arith-expand{include-bf16=true},expand-strided-metadata,lower-affine,"
@@ -90,13 +93,31 @@ def hoist_allocas(function):
 
 
 def carry_loop_annotations(module):
-    """`scf.for`'s loop annotation arrives at the back edge as `llvm.loop_annotation`; LLVM's dialect reads `loop_annotation`."""
+    """`scf.for`'s loop annotation arrives at the back edge as `llvm.loop_annotation`; LLVM's dialect reads `loop_annotation`.
+
+    A number of trips in it becomes weights of the branch out of the loop.
+    """
     blocks = (block for function in module.regions[0].blocks[0].operations for region in function.regions for block in region.blocks)
     for block in blocks:
         op = block.operations[len(block.operations) - 1].operation if len(block.operations) else None
         if op is not None and op.name == "llvm.br" and "llvm.loop_annotation" in op.attributes:
-            op.attributes["loop_annotation"] = op.attributes["llvm.loop_annotation"]
+            annotation = op.attributes["llvm.loop_annotation"]
             del op.attributes["llvm.loop_annotation"]
+            trips = _TRIPS.search(str(annotation))
+            if trips:
+                annotation = ir.Attribute.parse(ROLLED)
+                _set_trips(op.successors[0], int(trips[1]))
+            op.attributes["loop_annotation"] = annotation
+
+
+_TRIPS = re.compile(r"count = (\d+)")
+
+
+def _set_trips(header, trips):
+    """Weights of the branch at a loop's head, which goes on to its body first."""
+    branch = header.operations[len(header.operations) - 1].operation
+    if branch.name == "llvm.cond_br":
+        branch.attributes["branch_weights"] = ir.DenseI32ArrayAttr.get([trips, 1])
 
 
 def aligned(shape, dtype=np.float32, fill=None):

@@ -60,7 +60,8 @@ class Conv:
 
         packed = packed if conv_strategy(shape, self.target) != "planes" else w
         arguments = [self._type(images, shape.channels, (shape.height, shape.width), shape.layout_in), (packed, "float32"), *extra]
-        self.kernel = compile_kernel(body, *arguments, self._type(images, shape.filters, shape.output_size(), shape.layout_out))
+        with targets.lowering_for(self.target):
+            self.kernel = compile_kernel(body, *arguments, self._type(images, shape.filters, shape.output_size(), shape.layout_out))
 
     def _type(self, images, channels, size, layout):
         sizes = (images, channels, *size) if layout == "nchw" else (images, *size, channels)
@@ -323,7 +324,8 @@ def test_winograd(channels, filters, size, pad, images, name, tile, error, known
     arrays = (arranged(x, "nhwc"), filter, bias, scratch, y)
     open_axes = {i: ([0] if images is None else []) + ([] if known else [1, 2] if i in (0, 4) else [0]) for i in (0, 3, 4)}
     kinds = [(tuple(None if axis in open_axes.get(i, ()) else size for axis, size in enumerate(array.shape)), "float32") for i, array in enumerate(arrays)]
-    compile_kernel(body, *kinds)(*arrays)
+    with targets.lowering_for(target):
+        compile_kernel(body, *kinds)(*arrays)
     want = reference(x, w, shape) + bias.reshape(1, -1, 1, 1)
     assert np.abs(y.transpose(0, 3, 1, 2) - want).max() < error * np.abs(want).max()
 

@@ -62,7 +62,8 @@ def compiled(m, n, k, target=None, dtype="float32", out=None, epilogue=None, ext
     a = (*lead, k, m) if shape.a_transposed else (*lead, m, k)
     a_dtype = "uint8" if shape.a_unsigned else dtype
     arguments = [(a, a_dtype), ((*lead, *layouts[shape.b]), dtype), *extra, ((*lead, m, n), out or dtype)]
-    return compile_kernel(body, *arguments), width
+    with targets.lowering_for(target):
+        return compile_kernel(body, *arguments), width
 
 
 def check(got, want, tolerance=1e-4):

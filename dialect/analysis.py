@@ -5,7 +5,7 @@ from typing import Callable
 
 from mlir import ir
 
-from ..errors import DTypeError
+from ..errors import DTypeError, VerificationError
 from . import dtypes, symbolic
 from .build import OpView, view
 from .declare import with_sizes
@@ -75,8 +75,10 @@ class ShapeAnalysis:
         elif name == "arith.constant" and isinstance(operation.results[0].type, ir.IndexType):
             self.sizes[operation.results[0]] = ir.IntegerAttr(operation.attributes["value"]).value
         elif name == "om.dim":
-            axis = ir.IntegerAttr(operation.attributes["axis"]).value
-            self.sizes[operation.results[0]] = self.tensor(operation.operands[0]).shape[axis]
+            axis, shape = ir.IntegerAttr(operation.attributes["axis"]).value, self.tensor(operation.operands[0]).shape
+            if not 0 <= axis < len(shape):
+                raise VerificationError(f"'axis' is {axis}, but the operand has {len(shape)} axes")
+            self.sizes[operation.results[0]] = shape[axis]
         elif name == "tensor.cast":
             self.tensors[operation.results[0]] = refine(self.tensor(operation.operands[0]), operation.results[0].type)
         elif name == "scf.if":

@@ -21,10 +21,11 @@ DYNAMIC = -1  # stands in a printed shape for a size that is an operand
 
 
 class AttributeKind:
-    """A kind of attribute. `irdl` is the IRDL base it is constrained to, `annotation` what a signature shows."""
+    """A kind of attribute. `irdl` is the IRDL base it is constrained to, `annotation` what a signature shows, `written` its form in IR."""
 
     irdl = "#builtin.string"
     annotation: Any = str
+    written = "a string"
 
     def check(self, value, name: str, operands: Sequence[TensorType]):
         """The canonical value, or an error that names the attribute and what was expected."""
@@ -41,7 +42,7 @@ class AttributeKind:
 
 
 class Int(AttributeKind):
-    irdl, annotation = "#builtin.integer", int
+    irdl, annotation, written = "#builtin.integer", int, "an integer, as in 1 : i64"
 
     def check(self, value, name, operands):
         if isinstance(value, (bool, float, str)) or not hasattr(value, "__index__"):
@@ -63,7 +64,7 @@ class Axis(Int):
 
 
 class Float(AttributeKind):
-    irdl, annotation = "#builtin.float", float
+    irdl, annotation, written = "#builtin.float", float, "a number, as in 1.0 : f64"
 
     def check(self, value, name, operands):
         if isinstance(value, (bool, str)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
@@ -78,7 +79,7 @@ class Float(AttributeKind):
 
 
 class Bool(AttributeKind):
-    irdl, annotation = "#builtin.integer", bool
+    irdl, annotation, written = "#builtin.integer", bool, "true or false"
 
     def check(self, value, name, operands):
         if not isinstance(value, (bool, np.bool_)) and value not in (0, 1):
@@ -118,7 +119,7 @@ class Choice(Str):
 
 
 class Ints(AttributeKind):
-    irdl, annotation = "#builtin.dense_array", "tuple[int, ...]"
+    irdl, annotation, written = "#builtin.dense_array", "tuple[int, ...]", "array<i64: ...>"
 
     def check(self, value, name, operands):
         if isinstance(value, str) or not hasattr(value, "__iter__"):
@@ -133,7 +134,7 @@ class Ints(AttributeKind):
 
 
 class Floats(AttributeKind):
-    irdl, annotation = "#builtin.dense_array", "tuple[float, ...]"
+    irdl, annotation, written = "#builtin.dense_array", "tuple[float, ...]", "array<f64: ...>"
 
     def check(self, value, name, operands):
         if isinstance(value, str) or not hasattr(value, "__iter__"):
@@ -172,7 +173,7 @@ class Permutation(Ints):
 class Shape(AttributeKind):
     """Sizes, of which some may be symbolic: those are written as -1 and given as trailing `index` operands."""
 
-    irdl, annotation = "#builtin.dense_array", "tuple[int, ...]"
+    irdl, annotation, written = "#builtin.dense_array", "tuple[int, ...]", "array<i64: ...>"
     minimum: int | None = 0
 
     def check(self, value, name, operands):
@@ -209,7 +210,7 @@ class Offsets(Shape):
 
 
 class DType(AttributeKind):
-    irdl, annotation = "#builtin.type", "DTypeLike"
+    irdl, annotation, written = "#builtin.type", "DTypeLike", f"one of {', '.join(dtypes.FROM_MLIR_NAME)}"
 
     def check(self, value, name, operands):
         return dtypes.dtype_of(value)
@@ -224,7 +225,7 @@ class DType(AttributeKind):
 class Array(AttributeKind):
     """A small literal array."""
 
-    irdl, annotation = None, "ArrayLike"
+    irdl, annotation, written = None, "ArrayLike", "dense<...> : tensor<...>"
 
     def check(self, value, name, operands):
         array = np.asarray(value)
@@ -251,6 +252,7 @@ class Optional(AttributeKind):
     def __init__(self, kind: AttributeKind):
         self.kind = kind
         self.annotation = f"{getattr(kind.annotation, '__name__', kind.annotation)} | None"
+        self.written = f"{kind.written}, or unit"
 
     def check(self, value, name, operands):
         return None if value is None else self.kind.check(value, name, operands)

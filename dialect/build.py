@@ -7,7 +7,9 @@ from typing import Any, Mapping, Sequence
 
 from mlir import ir
 
+from ..errors import VerificationError
 from . import dtypes, ops  # noqa: F401  `ops` fills the registry, of which UPSTREAM is made
+from .attributes import AttributeKind
 from .declare import Op, REGISTRY
 from .shapes import TensorType
 
@@ -86,8 +88,16 @@ def view(operation) -> OpView | None:
         return None
     operands, sizes = _split_operands(op, operation)
     renamed = op.upstream_attributes
-    attributes = {s.name: s.kind.decode(operation.attributes[renamed.get(s.name, s.name)], ir) for s in op.attributes}
+    attributes = {s.name: _decoded(operation, renamed.get(s.name, s.name), s.kind) for s in op.attributes}
     return OpView(operation, op, operands, sizes, attributes)
+
+
+def _decoded(operation: ir.Operation, name: str, kind: AttributeKind):
+    """The Python value of an attribute. VerificationError where it is written in another form than its kind's."""
+    try:
+        return kind.decode(operation.attributes[name], ir)
+    except (KeyError, TypeError, ValueError):
+        raise VerificationError(f"attribute '{name}' must be {kind.written}") from None
 
 
 def _split_operands(op: type[Op], operation: ir.Operation) -> tuple[list, list]:

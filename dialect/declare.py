@@ -29,7 +29,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from ..errors import DTypeError, OnemlirError
+from ..errors import DTypeError, OnemlirError, VerificationError
 from . import dtypes
 from .attributes import AttributeKind, kind_of, Offsets, Optional, Shape
 from .shapes import TensorType, broadcast_shapes
@@ -319,11 +319,14 @@ def dynamic_sizes(op: type[Op], attributes: Mapping[str, Any]) -> list[Dim]:
 
 
 def with_sizes(op: type[Op], attributes: dict[str, Any], sizes: Sequence) -> dict[str, Any]:
-    """Attributes as read from IR, their markers replaced by `sizes` in order."""
-    rest = iter(sizes)
+    """Attributes as read from IR, their markers replaced by `sizes` in order. VerificationError where there are more of one than of the other."""
+    rest, wanted = list(sizes), 0
     for spec in op.attributes:
         kind = _plain_kind(spec.kind)
         if isinstance(kind, Shape) and attributes[spec.name] is not None:
             marker = kind.marker if isinstance(kind, Offsets) else -1
-            attributes[spec.name] = tuple(next(rest) if size == marker else size for size in attributes[spec.name])
+            wanted += attributes[spec.name].count(marker)
+            attributes[spec.name] = tuple(rest.pop(0) if size == marker and rest else size for size in attributes[spec.name])
+    if wanted != len(sizes) and not op.index_operands:
+        raise VerificationError(f"its attributes name {wanted} sizes that are operands, but it has {len(sizes)} index operands")
     return attributes

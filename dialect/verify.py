@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
+import numpy as np
 from mlir import ir
 
 from ..errors import OnemlirError, VerificationError
@@ -96,14 +97,16 @@ class _Verifier(ShapeAnalysis):
         self.found = found
         super().__init__(function)
 
+    def _operation(self, operation: ir.Operation) -> None:
+        try:
+            super()._operation(operation)
+        except OnemlirError as error:
+            self.found.append(Diagnostic(location_text(operation.location), f"'{operation.name}' op {error}"))
+
     def _declared(self, operation: ir.Operation) -> None:
         op = view(operation)
         if op is not None:
-            try:
-                self._check(op)
-            except OnemlirError as error:
-                self.found.append(Diagnostic(location_text(operation.location), f"'{operation.name}' op {error}"))
-                return
+            self._check(op)
         super()._declared(operation)
 
     def _check(self, op: OpView) -> None:
@@ -113,7 +116,11 @@ class _Verifier(ShapeAnalysis):
         declaration.check_operands(operands)
         if declaration.typed_by_ir:
             return
-        attributes = declaration.check_attributes(self.attributes_of(op), operands)
+        written = self.attributes_of(op)
+        attributes = declaration.check_attributes(written, operands)
+        for name, value in attributes.items():
+            if not isinstance(value, np.ndarray) and repr(value) != repr(written[name]):
+                raise VerificationError(f"attribute '{name}' must be written as {value!r}, found {written[name]!r}")
         inferred = declaration.result_types(operands, attributes)
         for spec, expected, value in zip(declaration.results, inferred, op.results):
             if not fits(expected, value.type):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import Callable, Sequence
 
 from mlir import ir
@@ -84,7 +85,9 @@ def _manager(step: Step) -> PassManager:
             return _manager(Step(f"{anchor.group(1)}({step.text})"))
         reasons = [line.removeprefix("MLIR Textual PassPipeline Parser:").strip() for line in str(error).splitlines()]
         reason = next(filter(None, reasons), "").partition("error: ")
-        raise UnknownPass(f"unknown pass or wrong options: '{step.text}': {reason[2] or reason[0]}") from None
+        similar = get_close_matches(step.name, PASSES, 1, 0.8)
+        hint = f"; did you mean '{similar[0]}'?" if similar and "does not refer to" in str(error) else ""
+        raise UnknownPass(f"unknown pass or wrong options: '{step.text}': {reason[2] or reason[0]}{hint}") from None
 
 
 INTERRUPTED = re.compile(r"\nKeyboardInterrupt[:\s]*$")  # the end of what the bindings say of Ctrl-C in a rewrite pattern

@@ -23,6 +23,9 @@ class Request:
     generic: bool = False
     local_scope: bool = False
     elide: int | None = None
+    elide_resources: int | None = None
+    named_values: bool = False
+    skip_regions: bool = False
     bytecode: bool = False
     verify_each: bool = True
     allow_unregistered: bool = False
@@ -93,6 +96,10 @@ def _pipeline(request: Request, given: str | None) -> None:
         raise WrongCommandLine(str(error)) from None
 
 
+def _accepted(request: Request, given: str | None) -> None:
+    """An option of mlir-opt for what this tool does anyway."""
+
+
 def _split(request: Request, given: str | None) -> None:
     request.split = given or "// -----"
 
@@ -119,6 +126,11 @@ OPTIONS: dict[str, tuple[Callable, str]] = {
     "mlir-print-op-generic": (_flag("generic"), "Print the generic form"),
     "mlir-print-local-scope": (_flag("local_scope"), "Print without aliases"),
     "mlir-elide-elementsattrs-if-larger": (_number("elide"), "=N: leave out literals of more than N elements"),
+    "mlir-elide-resource-strings-if-larger": (_number("elide_resources"), "=N: leave out resources of more than N characters"),
+    "mlir-use-nameloc-as-prefix": (_flag("named_values"), "Name values after their locations"),
+    "mlir-print-skip-regions": (_flag("skip_regions"), "Print no regions"),
+    "mlir-print-ir-module-scope": (_accepted, "Accepted: the whole module is printed at a pass"),
+    "mlir-disable-threading": (_accepted, "Accepted: nothing runs on threads"),
     "emit-bytecode": (_flag("bytecode"), "Write bytecode; onemlir-opt reads it back"),
     "dump-pass-pipeline": (_flag("dump_pipeline"), "Print the pipeline to standard error"),
     "mlir-pass-pipeline-crash-reproducer": (_text("reproducer"), "=file: where a failing pass leaves its reproducer"),

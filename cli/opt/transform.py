@@ -129,7 +129,8 @@ def written(request: Request, module) -> bytes:
         return buffer.getvalue()
     text = module.operation.get_asm(
         enable_debug_info=request.locations or request.pretty_locations, pretty_debug_info=request.pretty_locations,
-        print_generic_op_form=request.generic, use_local_scope=request.local_scope, large_elements_limit=request.elide)
+        print_generic_op_form=request.generic, use_local_scope=request.local_scope, large_elements_limit=request.elide,
+        large_resource_limit=request.elide_resources, use_name_loc_as_prefix=request.named_values, skip_regions=request.skip_regions)
     return (text.rstrip("\n") + "\n").encode()
 
 

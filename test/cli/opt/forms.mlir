@@ -3,7 +3,9 @@
 // RUN: onemlir-opt %s --emit-bytecode | onemlir-opt | FileCheck %s
 // RUN: onemlir-opt %s --emit-bytecode -o %t && onemlir-opt %t | FileCheck %s
 // RUN: onemlir-opt %s --mlir-elide-elementsattrs-if-larger=2 | FileCheck %s --check-prefix=ELIDED
+// RUN: onemlir-opt %s --mlir-disable-threading --mlir-print-skip-regions | FileCheck %s --check-prefix=SKIPPED
 
+// SKIPPED: module {...}
 // GENERIC: "func.func"() <{
 // CHECK: func.func @main(%arg0: tensor<?x3xf32> {om.dims = ["batch", ""], om.name = "input"})
 // CHECK: dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]>

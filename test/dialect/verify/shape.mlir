@@ -69,3 +69,43 @@ func.func @main(%x: tensor<2xf32>) -> tensor<4xf32> {
   %r = "om.pad"(%x) {low = array<i64: 1>, high = array<i64: 1>, mode = "mirror", operandSegmentSizes = array<i32: 1, 0>} : (tensor<2xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<2x3xf32>) -> tensor<1x2x3xf32> {
+  // expected-error @below {{'om.broadcast_to' op attribute 'shape' must be array<i64: ...>}}
+  %0 = "om.broadcast_to"(%x) {shape = array<ui8: 1, 2, 3>} : (tensor<2x3xf32>) -> tensor<1x2x3xf32>
+  return %0 : tensor<1x2x3xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<2xf32>) -> tensor<2xi64> {
+  // expected-error @below {{'om.cast' op attribute 'dtype' must be one of i1, f16, bf16, f32, f64,}}
+  %0 = "om.cast"(%x) {dtype = complex<f32>} : (tensor<2xf32>) -> tensor<2xi64>
+  return %0 : tensor<2xi64>
+}
+
+// -----
+
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-error @below {{'om.sort' op attribute 'axis' must be written as 1, found -1}}
+  %0 = "om.sort"(%x) {axis = -1 : i64, descending = false} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<6xf32>) -> tensor<2x3xf32> {
+  // expected-error @below {{'om.reshape' op its attributes name 1 sizes that are operands, but it has 0 index operands}}
+  %0 = "om.reshape"(%x) {shape = array<i64: -1, 3>} : (tensor<6xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<6xf32>) -> tensor<6xf32> {
+  // expected-error @below {{'om.dim' op 'axis' is 1, but the operand has 1 axes}}
+  %n = "om.dim"(%x) {axis = 1 : i64} : (tensor<6xf32>) -> index
+  return %x : tensor<6xf32>
+}

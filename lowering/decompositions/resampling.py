@@ -5,6 +5,7 @@ import itertools
 
 from ...dialect import dtypes
 from ...dialect.ops.resampling import changes, GridSample, reach, Resize
+from ...dialect.symbolic import less_equal
 from .registry import decomposes
 
 
@@ -16,11 +17,21 @@ def compute_dtype(x, mode: str):
 @decomposes(Resize)
 def resize(ops, x, sizes, scales, mode, antialias, coordinate_mode, roi, **options):
     y = ops.cast(x, dtype=compute_dtype(x, mode))
-    for axis, (old, new) in enumerate(zip(x.shape, sizes)):
-        scale = 1.0 if scales is None else scales[axis]
+    for axis in order(x, sizes):
+        old, new, scale = x.shape[axis], sizes[axis], 1.0 if scales is None else scales[axis]
         if changes(old, new, scale, axis, coordinate_mode, roi):
             y = _AxisResize(ops, y, axis, new, None if scales is None else scale, mode, coordinate_mode, roi, **options).result(antialias)
     return ops.cast(y, dtype=x.dtype)
+
+
+def order(x, sizes) -> list[int]:
+    """Axes that shrink first, then those that grow, the last one, whose elements are gathered, before the others: few elements on the way.
+    Integers keep their order, since it may decide how they round."""
+    axes = range(x.rank)
+    if x.dtype.kind in "iu":
+        return list(axes)
+    grows = [(less_equal(x.shape[axis], sizes[axis]) is True) for axis in axes]
+    return [axis for axis in axes if not grows[axis]] + [axis for axis in reversed(axes) if grows[axis]]
 
 
 class _AxisResize:

@@ -62,7 +62,7 @@ def _split(function: ir.Operation, cache: int) -> bool:
     analysis = ShapeAnalysis(function, lambda op, operands, attributes, results: found.__setitem__(op.operation, (op, operands, attributes, results)))
     chains = [chain for run in _runs(function.regions[0].blocks[0], found) if (chain := _heavy_part(run, cache))]
     builder = builder_for(analysis) if chains else None
-    for chain in chains:
+    for chain in reversed(chains):  # what a chain reads may be computed by one before it, which is erased
         _emit(chain, builder)
     return bool(chains)
 

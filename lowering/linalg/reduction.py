@@ -14,6 +14,8 @@ from .builder import compute_dtype, PARALLEL, REDUCTION
 from .registry import lowers, TensorValue
 from .scalar import cast, Scalar
 
+SHORT = 64  # elements of a row that are not worth a result of their own
+
 
 def converted(build, x: TensorValue, dtype) -> TensorValue:
     """x elementwise as `dtype`, the dtype of the accumulator."""
@@ -34,6 +36,22 @@ def fold(build, op, start: str | float, body: str):
     return converted(build, TensorValue(value, type), op.result.dtype).value
 
 
+def extreme(build, op, start: str, body: str):
+    """`fold`; where all elements are reduced, rows first, as rows may run on all threads. In which order does not matter here."""
+    x = op.x
+    if len(op.axis) < x.rank or x.rank < 2 or less_equal(x.shape[-1], SHORT) is True:
+        return fold(build, op, start, body)
+    scalar = Scalar(build, compute_dtype(x.dtype))
+    wide = converted(build, x, compute_dtype(x.dtype))
+    first, step = getattr(scalar, start)(), getattr(scalar, body)
+    rows = wide.type.with_shape(x.shape[:-1])
+    best = TensorValue(build.reduce(wide, (x.rank - 1,), False, rows, first, step), rows)
+    type = op.result.with_dtype(wide.dtype)
+    value = build.reduce(best, tuple(range(x.rank - 1)), False, type.with_shape(()), first, step)
+    value = build.reshape(value, type.with_shape(()), type)
+    return converted(build, TensorValue(value, type), op.result.dtype).value
+
+
 @lowers(om.Sum)
 def sum_(build, op):
     return fold(build, op, 0, "sum")
@@ -43,13 +61,13 @@ def sum_(build, op):
 def max_(build, op):
     if MAY_BE_EMPTY not in op.operation.attributes:
         refuse_empty(build, "max", op.x, op.axis)
-    return fold(build, op, "lowest", "maximum")
+    return extreme(build, op, "lowest", "maximum")
 
 
 @lowers(om.Min)
 def min_(build, op):
     refuse_empty(build, "min", op.x, op.axis)
-    return fold(build, op, "highest", "minimum")
+    return extreme(build, op, "highest", "minimum")
 
 
 @lowers(om.Prod)

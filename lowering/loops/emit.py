@@ -21,6 +21,8 @@ from .structured import dimension, merge_loops, Structured, structured, with_epi
 PARALLEL_WORK = 32768  # scalar operations below which a loop is not worth handing to another thread
 KERNEL_WORK = 1 << 17  # multiply-adds of a kernel, on vectors, that are worth as much
 UNKNOWN_SIZE = 64  # stands for a size known only at run time where work is estimated
+FEW = 16  # steps of a parallel loop that do not give each thread its share, unless they are split further
+STEP_WORK = 512  # scalar operations beside which the two divisions that find the place of a step are cheap
 
 SHORT_ROW = 512  # elements of an innermost loop
 UNROLLED, UNROLLED_ROW = 800, 100  # weighed operations, and elements, of a row that LLVM may unroll before it makes vectors, which then go across rows
@@ -300,9 +302,44 @@ class Nest:
                 return level
         return None
 
-    def _grain(self, loop: int, work: int) -> int:
-        """Steps of the parallel loop that are worth a thread: all of them, where two threads would not both have enough to do."""
-        size = self.static[loop]
+    def _in_parallel(self, order, level: int, inner: int, indices: dict[int, ir.Value]) -> None:
+        """A parallel loop over all steps of some loops together."""
+        loops = self._parallel_loops(order[level:], inner - level)
+        grain = self._grain(loops, self.work(order[level + len(loops):]))
+        count = functools.reduce(lambda a, b: arith.MulIOp(a, b).result, (self.sizes[loop] for loop in loops))
+        nest = scf.ParallelOp([], [self.zero], [count], [self.one], [])
+        nest.operation.attributes["om.grain"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), grain)
+        block = nest.regions[0].blocks[0] if len(nest.regions[0].blocks) else nest.regions[0].blocks.append(self.index)
+        with ir.InsertionPoint(block):
+            place, places = block.arguments[0], {}
+            for loop in reversed(loops[1:]):
+                places[loop] = arith.RemUIOp(place, self.sizes[loop]).result
+                place = arith.DivUIOp(place, self.sizes[loop]).result
+            self._level(order, level + len(loops), inner, {**indices, **places, loops[0]: place}, None)
+            scf.ReduceOp([], 0)
+
+    def _parallel_loops(self, order: Sequence[int], inner: int) -> Sequence[int]:
+        """The first loop, with those inside of it where its steps are few, or may be."""
+        count = 1
+        while count < inner and self.op.kinds[order[count]] == "parallel" and self._few(order[:count]):
+            rest = self.work(order[count + 1:])
+            if count + 1 == len(order) or rest < STEP_WORK or self._all(order) < 2 * PARALLEL_WORK:
+                break
+            count += 1
+        return order[:count]
+
+    def _few(self, loops: Sequence[int]) -> bool:
+        sizes = [self.static[loop] for loop in loops]
+        return None in sizes or math.prod(sizes) < FEW
+
+    def _all(self, loops: Sequence[int]) -> float:
+        """Operations of loops; many where a size is not known."""
+        return math.inf if any(self.static[loop] is None for loop in loops) else self.work(loops)
+
+    def _grain(self, loops: Sequence[int], work: int) -> int:
+        """Steps of the parallel loops that are worth a thread: all of them, where two threads would not both have enough to do."""
+        sizes = [self.static[loop] for loop in loops]
+        size = None if None in sizes else math.prod(sizes)
         return size if size is not None and size * work < 2 * PARALLEL_WORK else max(1, PARALLEL_WORK // work)
 
     def work(self, loops: Sequence[int]) -> int:
@@ -318,12 +355,7 @@ class Nest:
             return
         loop = order[level]
         if level == parallel_level:
-            nest = scf.ParallelOp([], [self.zero], [self.sizes[loop]], [self.one], [])
-            nest.operation.attributes["om.grain"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self._grain(loop, self.work(order[level + 1:])))
-            block = nest.regions[0].blocks[0] if len(nest.regions[0].blocks) else nest.regions[0].blocks.append(self.index)
-            with ir.InsertionPoint(block):
-                self._level(order, level + 1, inner, {**indices, loop: block.arguments[0]}, None)
-                scf.ReduceOp([], 0)
+            self._in_parallel(order, level, inner, indices)
             return
         nest = scf.ForOp(self.zero, self.sizes[loop], self.one)
         if level == len(order) - 1:

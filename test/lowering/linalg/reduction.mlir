@@ -32,3 +32,15 @@ func.func @main(%x: tensor<2x3xui8>) -> tensor<2x3xui64> {
   %y = "om.cumsum"(%x) {axis = 1 : i64, exclusive = true, reverse = false} : (tensor<2x3xui8>) -> tensor<2x3xui64>
   return %y : tensor<2x3xui64>
 }
+
+// -----
+
+// The largest of all elements is that of the rows' largest, which threads find.
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]
+// CHECK: arith.maximumf
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction"]
+// CHECK: arith.maximumf
+func.func @main(%x: tensor<64x512xf32>) -> tensor<f32> {
+  %0 = "om.max"(%x) {axis = array<i64: 0, 1>, keepdims = false} : (tensor<64x512xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}

@@ -92,3 +92,19 @@ func.func @main(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf3
   %0 = "om.matmul"(%x, %y) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   return %0 : tensor<64x64xf32>
 }
+
+// -----
+
+// Where the outermost loop may have one step, the threads share all steps of those around the rows.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[COUNT:.*]] = arith.muli
+// CHECK: scf.parallel (%[[I:.*]]) = (%{{.*}}) to (%[[COUNT]])
+// CHECK: arith.remui %[[I]]
+// CHECK: arith.divui %[[I]]
+// CHECK: scf.for
+// CHECK: math.tanh
+func.func @main(%x: tensor<?x1x512xf32>, %y: tensor<?x?x512xf32>) -> tensor<?x?x512xf32> {
+  %0 = "om.add"(%x, %y) : (tensor<?x1x512xf32>, tensor<?x?x512xf32>) -> tensor<?x?x512xf32>
+  %1 = "om.tanh"(%0) : (tensor<?x?x512xf32>) -> tensor<?x?x512xf32>
+  return %1 : tensor<?x?x512xf32>
+}

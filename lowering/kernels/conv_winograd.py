@@ -1,5 +1,7 @@
 """Winograd's F(m x m, 3x3) for 3x3 convolutions of stride 1, NHWC: tiles of m x m outputs by (m + 2)^2 products.
 
+Rows and columns of a tile lie as far apart as the taps: a dilated convolution is a plain one of each remainder of the places by the dilation.
+
 First a parallel loop transforms the windows, lanes along the channels, to windows[group][point][tile][channel]. Then, for a panel of
 filters and a group of tiles, a product of tiles x channels x filters for each point goes to the stack, and the inverse transform
 of that, lanes along the filters, to the output.
@@ -57,30 +59,32 @@ def winograd_plan(shape: ConvShape, images: int | None, target: Target) -> Winog
     """`images` is None where known only at run time."""
     lanes, tiles, heights, merged = target.lanes(32), target.rows, tile.heights_for(target.rows)[:3], True
     if None not in shape.output_size():
-        total, merged = math.prod(_tiles(shape.output_size(), shape.winograd)) * (images or 1), images is not None
+        total, merged = math.prod(_tiles(shape.output_size(), shape.winograd, shape.dilations)) * (images or 1), images is not None
         tiles = -(-total // max(1, -(-total // target.rows)))
         heights = [tiles]
     return WinogradPlan(lanes, lanes * target.vectors, shape.winograd, tiles, tuple(heights), merged)
 
 
-def _tiles(extents, size):
-    """Tiles of `size` along each of these extents, which may be symbolic."""
-    return tuple(-(-extent // size) for extent in extents)
+def _tiles(extents, size, dilations):
+    """Tiles of `size` along each of these extents, which may be symbolic; those of each remainder by the dilation."""
+    return tuple(step * -(-(-(-extent // step)) // size) for extent, step in zip(extents, dilations))
 
 
 def winograd_size(shape: ConvShape, images: int | None, target: Target | None = None) -> int:
     """The size of tiles that is worth it for so many images: 2 or 4, or 0 where Winograd's method does not apply or does not pay."""
     target = target or host()
     plain = shape.groups == 1 and not shape.transposed and shape.bits == 32
-    fits = plain and shape.window == (3, 3) and shape.strides == shape.dilations == (1, 1)
+    fits = plain and shape.window == (3, 3) and shape.strides == (1, 1)
     height, width = (ASSUMED if extent is None else extent for extent in shape.output_size())
     if not fits or min(height, width) < 1 or target.lanes(32) < 8:
         return 0
     if shape.channels < target.lanes(32) or shape.filters < target.lanes(32):
         return 0
-    costs = {0: 0.85 * _cost(9, (images or 1) * height * width, shape, target)}
+    # The plain sum leaves out taps beyond the border, which are many where they are dilated.
+    inside = math.prod(max(1, 3 - max(0, low + high - 2) / extent) / 3 for low, high, extent in zip(shape.pads, shape.pads[2:], (height, width)))
+    costs = {0: 0.85 * _cost(9, (images or 1) * height * width * inside, shape, target)}
     for size in (4, 2):
-        tiles = math.prod(_tiles((height, width), size)) * (images or 1)
+        tiles = math.prod(_tiles((height, width), size, shape.dilations)) * (images or 1)
         if (size + 2) ** 2 * 4 * shape.channels * shape.filters <= LARGEST_FILTER:
             transforms = tiles * (shape.channels * WINDOW_COST[size] + shape.filters * TILE_COST[size])
             costs[size] = _cost((size + 2) ** 2, tiles, shape, target) + transforms
@@ -101,7 +105,7 @@ def winograd_filter_shape(shape, target) -> tuple:
 def winograd_windows_shape(shape, images, size, target) -> tuple:
     """The scratch buffer that holds the transformed windows; the number of images and the output's height and width may be symbolic."""
     plan = winograd_plan(shape, images if b.known(images) else None, target)
-    groups = -(-math.prod(_tiles(size, plan.size), start=images if plan.merged else 1) // plan.tiles)
+    groups = -(-math.prod(_tiles(size, plan.size, shape.dilations), start=images if plan.merged else 1) // plan.tiles)
     return (groups if plan.merged else images * groups, plan.points, plan.tiles, shape.channels)
 
 
@@ -112,11 +116,12 @@ class WinogradConvolution:
         self.plan = winograd_plan(shape, self.images if b.known(self.images) else None, target)
         self.size, self.out = (b.dim(x, 1), b.dim(x, 2)), (b.dim(y, 1), b.dim(y, 2))
         self.kind = b.vector_type(self.plan.lanes, ir.F32Type.get())
-        self.side = self.plan.size + 2
+        self.side, self.steps = self.plan.size + 2, shape.dilations
 
     def emit(self):
         plan = self.plan
-        self.numbers = [self.images if plan.merged else 1, *(b.ceil_div(extent, plan.size) for extent in self.out)]
+        tiles = (b.mul(step, b.ceil_div(b.ceil_div(extent, step), plan.size)) for extent, step in zip(self.out, self.steps))
+        self.numbers = [self.images if plan.merged else 1, *tiles]
         """What tiles are numbered through: images, rows and columns of tiles."""
         self.total = b.mul(b.mul(*self.numbers[:2]), self.numbers[2])
         grid = [1 if plan.merged else self.images, b.ceil_div(self.total, plan.tiles)]
@@ -144,9 +149,13 @@ class WinogradConvolution:
 
         def one(t):
             number, down, across = b.split(b.add(first, t), *self.numbers)
-            body(t, number if plan.merged else image, b.mul(down, plan.size), b.mul(across, plan.size))
+            body(t, number if plan.merged else image, *(self._start(place, step) for place, step in zip((down, across), self.steps)))
 
         b.loop(0, self._count(group), 1, one, rolled=True, most=plan.tiles)
+
+    def _start(self, place, step):
+        """The first output of the tile at this place along an axis."""
+        return b.add(b.mul(b.div(place, step), self.plan.size * step), b.rem(place, step))
 
     def _group(self, image, group):
         """The number of a group in the windows."""
@@ -160,9 +169,10 @@ class WinogradConvolution:
         def window(t, image, row, column):
             top, left = b.sub(row, self.shape.pads[0]), b.sub(column, self.shape.pads[1])
             height, width = self.size
-            whole = b.both(_within(top, self.side, height), _within(left, self.side, width))
-            rows = [_within(b.add(top, i), 1, height) for i in range(self.side)]
-            columns = [_within(b.add(left, j), 1, width) for j in range(self.side)]
+            down, across = ([i * step for i in range(self.side)] for step in self.steps)
+            whole = b.both(_within(top, down[-1] + 1, height), _within(left, across[-1] + 1, width))
+            rows = [_within(b.add(top, i), 1, height) for i in down]
+            columns = [_within(b.add(left, j), 1, width) for j in across]
             every = [True] * self.side
             place = (number, t, image, top, left)
             b.when(whole, lambda: self._channels(place, every, every), lambda: self._channels(place, rows, columns))
@@ -178,16 +188,18 @@ class WinogradConvolution:
 
     def _transform(self, place, rows, columns, channel, mask):
         number, t, image, top, left = place
-        whole = b.window(self.x, [image, top, left, 0], [1, self.side, self.side, self.shape.channels]) if all(rows) and True in rows else None
+        y, x = self.steps
+        sizes = [1, y * (self.side - 1) + 1, x * (self.side - 1) + 1, self.shape.channels]
+        whole = b.window(self.x, [image, top, left, 0], sizes) if all(rows) and True in rows else None
 
         def pixel(i, j):
             inside = b.both(rows[i], columns[j])
             if inside is False:
                 return b.zero(self.kind)
             if rows[i] is True and columns[j] is True and whole is not None:
-                return b.load_vector(whole, [0, i, j, channel], self.plan.lanes, mask)
+                return b.load_vector(whole, [0, i * y, j * x, channel], self.plan.lanes, mask)
             there = mask if inside is True else _and(b.broadcast(inside, self.plan.lanes), mask)
-            return b.load_vector(self.x, [image, b.add(top, i), b.add(left, j), channel], self.plan.lanes, there)
+            return b.load_vector(self.x, [image, b.add(top, i * y), b.add(left, j * x), channel], self.plan.lanes, there)
 
         lines = [to_points([pixel(i, j) for i in range(self.side)]) for j in range(self.side)]
         for i in range(self.side):
@@ -240,16 +252,19 @@ class WinogradConvolution:
         mask = None if exact else b.mask_first(b.sub(self.shape.filters, filter), plan.lanes)
 
         def store(i, j):
-            at = (image, b.add(row, i), b.add(column, j), filter)
+            at = (image, b.add(row, b.mul(i, self.steps[0])), b.add(column, b.mul(j, self.steps[1])), filter)
             finish(b.load_vector(self.stash, [i, j, 0], plan.lanes), Place(at, 3, plan.lanes, mask), self.y, at, self.epilogue)
 
-        rows, columns = self._extent(self.out[0], row), self._extent(self.out[1], column)
+        rows, columns = (self._extent(*axis) for axis in zip(self.out, (row, column), self.steps))
         most = plan.size
         b.loop(0, rows, 1, lambda i: b.loop(0, columns, 1, lambda j: store(i, j), rolled=True, most=most), rolled=True, most=most)
 
-    def _extent(self, size, start):
-        """Outputs of a tile along one axis."""
-        return self.plan.size if b.known(size) and size % self.plan.size == 0 else b.minimum(self.plan.size, b.sub(size, start))
+    def _extent(self, size, start, step):
+        """Outputs of a tile along one axis; none where a remainder by the dilation has fewer tiles than others."""
+        if b.known(size) and size % (self.plan.size * step) == 0:
+            return self.plan.size
+        rest = b.sub(size, start)
+        return b.minimum(self.plan.size, rest if step == 1 else b.ceil_div(b.maximum(rest, 0), step))
 
 
 def _within(start, length, size):

@@ -295,19 +295,22 @@ def test_transposed(kernel, options, more, known):
     np.testing.assert_allclose(y.transpose(0, 3, 1, 2), reference_transposed(x, w, shape, size), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("channels, filters, size, pad, images, name, known", [
-    (16, 40, (17, 23), 1, 1, "avx512", True),
-    (16, 48, (5, 6), 0, 3, "avx2", True),
-    (20, 33, (14, 14), 2, 2, "avx512", True),
-    (17, 64, (4, 5), 1, None, "avx2", True),
-    (16, 40, (17, 23), 1, 1, "avx512", False),
-    (17, 33, (9, 5), 1, None, "avx2", False),
+@pytest.mark.parametrize("channels, filters, size, pad, images, name, known, step", [
+    (16, 40, (17, 23), 1, 1, "avx512", True, (1, 1)),
+    (16, 48, (5, 6), 0, 3, "avx2", True, (1, 1)),
+    (20, 33, (14, 14), 2, 2, "avx512", True, (1, 1)),
+    (17, 64, (4, 5), 1, None, "avx2", True, (1, 1)),
+    (16, 40, (17, 23), 1, 1, "avx512", False, (1, 1)),
+    (17, 33, (9, 5), 1, None, "avx2", False, (1, 1)),
+    (16, 24, (17, 23), 2, 1, "avx512", True, (2, 3)),
+    (16, 16, (9, 20), 3, None, "avx512", True, (4, 4)),
+    (16, 40, (13, 16), 2, 2, "avx2", False, (2, 2)),
 ])  # fmt: skip
 @pytest.mark.parametrize("tile, error", [(2, 3e-6), (4, 3e-5)])
-def test_winograd(channels, filters, size, pad, images, name, tile, error, known):
-    """Tiles of one image and through several, whole and cut ones; `images` None is a dynamic batch, `known` the height and width."""
+def test_winograd(channels, filters, size, pad, images, name, tile, error, known, step):
+    """Tiles of one image and through several, whole and cut ones; `images` None is a dynamic batch, `known` height and width, `step` the dilation."""
     target = targets.TARGETS[name]
-    shape = ConvShape(channels, filters, *size, (3, 3), pads=(pad,) * 4, winograd=tile, layout_in="nhwc", layout_out="nhwc")
+    shape = ConvShape(channels, filters, *size, (3, 3), pads=(pad,) * 4, dilations=step, winograd=tile, layout_in="nhwc", layout_out="nhwc")
     out = shape.output_size()
     shape = shape if known else replace(shape, height=None, width=None)
     with ir.Context(), ir.Location.unknown():
@@ -340,3 +343,5 @@ def test_winograd_only_where_it_pays():
     assert size(64, 64, 56, 56, (3, 3), strides=(2, 2)) == size(64, 64, 56, 56, (3, 3), groups=2) == 0
     assert size(64, 64, None, None, (3, 3)) == size(64, 64, None, 56, (3, 3)) == 4  # as of 24 pixels
     assert size(64, 64, 3, None, (3, 3)) == 0
+    assert size(128, 128, 24, 24, (3, 3), pads=(2, 2, 2, 2), dilations=(2, 2)) == 4
+    assert size(128, 64, 28, 28, (3, 3), pads=(18, 18, 18, 18), dilations=(18, 18)) == 0  # most taps are beyond the border

@@ -7,7 +7,7 @@ numbers, as those of `byte_matmul`. A tap beyond the image adds nothing.
 from dataclasses import replace
 
 from mlir import ir
-from mlir.dialects import arith, memref
+from mlir.dialects import memref
 
 from ..targets import Target, host
 from . import build as b
@@ -59,10 +59,8 @@ def _in_words(x):
 
 
 class _ByteConvolution(PixelConvolution):
+    arithmetic = Words
+
     def __init__(self, x, words, y, shape, epilogue, target, rolled):
         super().__init__(x, words, y, shape, epilogue, target)
         self.direct = not rolled
-
-    def _add(self, scalar, vec, total, mask):
-        result = Words.multiply_add(scalar, vec, total)
-        return result if mask is None else arith.select(mask, result, total)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from mlir.dialects import arith
 
 from . import build as b
+from . import tile
 from .conv_plan import pixel_plan
 from .conv_taps import Taps, merge_tiles, up_to
 from .pack import accumulator_type
@@ -140,21 +141,20 @@ class PixelConvolution:
         whole = self.plan.band_columns is None and b.known(self.out[1]) and b.known(self.size[1])
         self.end = None if whole else b.add(self.left, self.columns)
 
-
-        def tile(x, size, taps):
+        def one(x, size, taps):
             self._tile(y, height, x, size, tap_rows, taps, first, count)
 
-        self.taps.columns(self.left, self.end, self.plan.columns, self._with_fast_path(tile) if self.plan.inner == 1 else tile)
+        self.taps.columns(self.left, self.end, self.plan.columns, self._with_fast_path(one) if self.plan.inner == 1 else one)
 
-    def _with_fast_path(self, tile):
+    def _with_fast_path(self, body):
         """Tiles away from the border without checks: unrolled taps of few channels have no loop to make their masks outside of."""
 
         def either(x, size, taps):
             if not any(None in pixel for pixel in taps):
-                tile(x, size, taps)
+                body(x, size, taps)
                 return
             every = ((True,) * len(taps[0]),) * size
-            b.when(self.taps.all_inside(x, size), lambda: tile(x, size, every), lambda: tile(x, size, taps))
+            b.when(self.taps.all_inside(x, size), lambda: body(x, size, every), lambda: body(x, size, taps))
 
         return either
 
@@ -163,10 +163,13 @@ class PixelConvolution:
     def _tile(self, y, height, x, size, tap_rows, taps, first, count):
         """Sum `count` blocks of channels, from `first` on, of height x size pixels into the stash, or into the output if these are all."""
         pixels = [(b.add(y, r), b.add(x, p)) for r in range(height) for p in range(size)]
-        sums = self._start(pixels, first)
+        start = self._start(pixels, first)
+        copies = tile.copies_of(len(start)) if self.plan.inner > self.step else 1
         sums = b.loop(
-            0, count, 1, lambda block, *sums: self._block(y, height, x, size, tap_rows, taps, b.add(first, block), sums), sums, rolled=True
-        )
+            0, count, 1, lambda block, *sums: self._block(y, height, x, size, tap_rows, taps, b.add(first, block), sums),
+            start + [b.zero(self.kind)] * (len(start) * (copies - 1)), rolled=True,
+        )  # fmt: skip
+        sums = tile.sum_of(tile.groups_of(sums, copies), self.arithmetic)
         for i, vec in enumerate(sums):
             pixel, v = divmod(i, self.plan.vectors)
             if self.direct:
@@ -229,7 +232,7 @@ class PixelConvolution:
         return sums
 
     def _tap(self, y, x, ky, kx, block, sums, rows, columns):
-        """One tap, all channels of the block."""
+        """One tap, all channels of the block: a small tile sums every second, fourth ... one apart, as `tile.accumulate` does."""
         columns = [self.taps.column_inside(x, p, kx, len(columns)) if truth is None else truth for p, truth in enumerate(columns)]
         pixels = [(r, p) for r in range(len(rows)) for p in range(len(columns))]
         inside = [b.both(rows[r], columns[p]) for r, p in pixels]
@@ -239,7 +242,7 @@ class PixelConvolution:
         for r in range(len(rows)):
             readers += self._readers(block, self.taps.input_row(b.add(y, r), ky), x, kx, columns)
 
-        def channel(lane, *sums):
+        def one(lane, sums):
             b.load_barrier()
             filters = self._filters(block, ky, kx, lane)
             result = list(sums)
@@ -252,7 +255,15 @@ class PixelConvolution:
                     result[at] = self._add(scalar, vec, result[at], masks[i])
             return result
 
-        return b.loop(0, self.plan.inner // self.step, 1, channel, sums, rolled=True)
+        copies, count = len(sums) // (len(pixels) * self.plan.vectors), self.plan.inner // self.step
+
+        def channels(lane, *sums):
+            groups = tile.groups_of(sums, copies)
+            return [vec for u, group in enumerate(groups) for vec in one(b.add(lane, u), group)]
+
+        groups = tile.groups_of(b.loop(0, count // copies * copies, copies, channels, sums, rolled=True), copies)
+        groups[0] = b.loop(count // copies * copies, count, 1, lambda lane, *sums: one(lane, sums), groups[0], rolled=True)
+        return [vec for group in groups for vec in group]
 
     def _widened(self, value):
         return b.widen(value, self.accumulator)

@@ -6,8 +6,8 @@ scalar of A; each pair is one multiply-add. LLVM folds the broadcast into the mu
 
 from . import build as b
 
-LATENCY = 8
-"""Accumulators that keep two multiply-add units of four cycles busy."""
+LATENCY, MOST = 8, 12
+"""Accumulators that keep two multiply-add units of four cycles busy, and as many as sixteen registers hold beside two vectors and a scalar."""
 
 
 def accumulate(initial, height: int, count, load_row, load_columns, vectors: int | None = None, arithmetic=b):
@@ -17,7 +17,7 @@ def accumulate(initial, height: int, count, load_row, load_columns, vectors: int
     the order of the sum depends on the tile's height and on `vectors` alone: those of the product's widest tile, by default this one's.
     `arithmetic` has the `multiply_add` and the `plus` of the accumulators.
     """
-    copies = _copies(len(initial) if vectors is None else height * vectors)
+    copies = copies_of(len(initial) if vectors is None else height * vectors)
     unroll = max(copies, 1 if len(initial) >= 16 else 2)
     if b.known(count):
         unroll = min(unroll, max(1, count))
@@ -34,30 +34,32 @@ def accumulate(initial, height: int, count, load_row, load_columns, vectors: int
         return result
 
     def unrolled(k, *sums):
-        groups = _groups(sums, copies)
+        groups = groups_of(sums, copies)
         for u in range(unroll):
             groups[u % copies] = step(b.add(k, u), groups[u % copies])
         return [x for group in groups for x in group]
 
     whole = b.sub(count, b.rem(count, unroll))
-    sums = _groups(b.loop(0, whole, unroll, unrolled, carried), copies)
+    sums = groups_of(b.loop(0, whole, unroll, unrolled, carried), copies)
     first = b.loop(whole, count, 1, lambda k, *rest: step(k, rest), sums[0])
-    return _sum_of([first, *sums[1:]], arithmetic)
+    return sum_of([first, *sums[1:]], arithmetic)
 
 
-def _copies(accumulators: int) -> int:
+def copies_of(accumulators: int) -> int:
+    """How many times a tile has accumulators: every second, fourth ... step is summed into those of its own."""
     copies = 1
-    while copies * accumulators * 2 <= LATENCY:
+    while copies * accumulators < LATENCY and copies * accumulators * 2 <= MOST:
         copies *= 2
     return copies
 
 
-def _groups(values, count: int):
+def groups_of(values, count: int):
+    """A list cut into `count` lists."""
     size = len(values) // count
     return [list(values[i * size : (i + 1) * size]) for i in range(count)]
 
 
-def _sum_of(groups, arithmetic):
+def sum_of(groups, arithmetic):
     """Pairwise sum, lane by lane, of the copies' accumulators."""
     while len(groups) > 1:
         half = (len(groups) + 1) // 2

@@ -17,6 +17,7 @@ from .autocast import autocast
 from .complex_tensor import call_complex, constant_parts, is_complex, no_value, RecordedComplex
 from .composites import composed, fixed_sizes, python_body
 from .dtypes import to_numpy_dtype
+from .layouts import keep_call, shares_memory
 from .names import is_reversed, names_of
 from .registry import find, Handler, HANDLERS
 from .script_calls import is_script_call, run_script
@@ -139,6 +140,7 @@ class TorchRecording:
         if handler is not None:
             result = self._handle(function, handler, args, kwargs)
             if result is not NotImplemented or name.startswith("__"):
+                keep_call(result, function, args, kwargs)
                 return result
         last = names_of(function)[-1]
         if last.endswith("_") and not last.endswith("__") and not of_complex:
@@ -176,7 +178,7 @@ class TorchRecording:
             views = handler.function(*ours, **named)
             base = self.recorded(args[0] if args else kwargs["input"])
             if views is NotImplemented or isinstance(views, View) and names_of(function)[-1] in COMPACT:
-                return views if views is NotImplemented else compacted(base, views)
+                return views if views is NotImplemented else compacted(base, views, lambda: shares_memory(function, args, kwargs))
             return self._views(base, views)
         if named and not handler.takes(ours, named):  # torch's own names of another overload
             return NotImplemented

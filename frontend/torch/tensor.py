@@ -43,44 +43,67 @@ class Storage:
 
 @dataclass
 class View:
-    """The result of a view op: its value, and `put(base value, new value)` that gives the changed base; None where torch may copy.
-
-    strided: whether the elements lie apart or in another order, so that ``contiguous()`` and ``reshape`` copy; None: it depends on sizes.
-    """
+    """The result of a view op: its value, and `put(base value, new value)` that gives the changed base; None where elements share memory."""
 
     value: Tensor
     get: Callable[[Tensor], Tensor]
     put: Callable[[Tensor, Tensor], Tensor] | None
-    strided: bool | None = False
+
+
+@dataclass
+class Call:
+    """A torch function with its arguments; `number` of the result, None where it is the only one."""
+
+    function: Callable
+    args: tuple
+    kwargs: dict
+    number: int | None
 
 
 class Place:
-    """What a tensor shows of a storage: all of it, or a view of what another place shows. A change of a tensor's shape in place gives it another."""
+    """What a tensor shows of a storage: all of it, or a view of what another place shows. A change of a tensor's shape in place gives it another.
 
-    __slots__ = ("cell", "base", "how", "_value", "_seen")
+    shares: where a view may be a copy (`reshape`, `contiguous`), what says whether it is a view; it is asked once something is written.
+    """
 
-    def __init__(self, cell: Storage, value: Tensor, base: "Place | None" = None, how: View | None = None):
-        self.cell, self.base, self.how, self._value, self._seen = cell, base, how, value, cell.version
+    __slots__ = ("_cell", "base", "how", "shares", "_value", "_seen")
+
+    def __init__(self, cell: Storage, value: Tensor, base: "Place | None" = None, how: View | None = None, shares: Callable[[], bool] | None = None):
+        self._cell, self.base, self.how, self.shares, self._value, self._seen = cell, base, how, shares, value, cell.version
+
+    @property
+    def cell(self) -> Storage:
+        """The storage that the place shows."""
+        return self._cell if self.base is None else self.base.cell
 
     @property
     def value(self) -> Tensor:
         """The present value."""
         if self._seen != self.cell.version:
-            self._value = self.cell.value if self.base is None else self.how.get(self.base.value)
+            self.settle()
+            self._value = self._cell.value if self.base is None else self.how.get(self.base.value)
             self._seen = self.cell.version
         return self._value
 
-    @property
-    def strided(self) -> bool | None:
-        """Whether the elements lie apart or in another order; see `View`."""
-        return self.how.strided if self.how is not None else False
+    def settle(self) -> None:
+        """Find out which of this place and those it is a view of are copies; a copy gets a storage of its own, with the value from before the change."""
+        place = self
+        while place.base is not None:
+            if place.shares is not None:
+                shares, place.shares = place.shares(), None
+                if not shares:
+                    place._cell = Storage(place._value)
+                    place._cell.version = place._seen
+                    place.base = place.how = None
+                    return
+            place = place.base
 
     def write(self, value: Tensor) -> None:
         """Give the storage the value that it has once this place shows `value`."""
         if self.base is None:
-            self.cell.value = value
+            self._cell.value = value
         elif self.how.put is None:
-            raise TraceError(f"a change in place of a tensor that may or may not share memory cannot be recorded, at {user_line()}\n"
+            raise TraceError(f"a change in place of a tensor whose elements may share memory (expand, unfold) cannot be recorded, at {user_line()}\n"
                              "  make it a copy with clone(), or write with an index")
         else:
             self.base.write(self.how.put(self.base.value, value))
@@ -92,8 +115,13 @@ class Place:
 
 
 class RecordedTensor(torch.Tensor):
-    """A torch tensor without data. Every torch function of it is caught by the recording's function mode."""
+    """A torch tensor without data. Every torch function of it is caught by the recording's function mode.
 
+    _call: the torch function that made it, with its arguments; None for inputs and what is there before. _layout: see `layouts`.
+    """
+
+    _call: "Call | None" = None
+    _layout: torch.Tensor | None = None
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     @staticmethod
@@ -141,7 +169,6 @@ def value_of(tensor: RecordedTensor) -> Tensor:
 
 def viewed_place(place: Place, view: View) -> Place:
     """A place that shows a view of another."""
-    view.strided = True if True in (view.strided, place.strided) else None if None in (view.strided, place.strided) else False
     return Place(place.cell, view.value, place, view)
 
 
@@ -151,9 +178,10 @@ def view_of(base: RecordedTensor, view: View) -> RecordedTensor:
 
 
 def reshape_in_place(tensor: RecordedTensor, view: View) -> RecordedTensor:
-    """The tensor itself, which shows from now on a view of what it showed."""
+    """The tensor itself, which shows from now on a view of what it showed. Its elements count as in order from then on."""
     refuse_owned(tensor._place.cell)
     tensor._place = viewed_place(tensor._place, view)
+    tensor._call = tensor._layout = None
     return tensor
 
 
@@ -165,18 +193,15 @@ def as_it_is(tensor: RecordedTensor) -> RecordedTensor:
     return tensor if same else RecordedTensor(value, place=tensor._place)
 
 
-def compacted(base: RecordedTensor, view: View) -> RecordedTensor:
-    """What ``contiguous()`` or ``reshape`` give: the same memory where they can, a copy where they must."""
-    if base._place.strided:
-        return RecordedTensor(view.value)
-    if base._place.strided is None:
-        view.put = None
-    return view_of(base, view)
+def compacted(base: RecordedTensor, view: View, shares: Callable[[], bool]) -> RecordedTensor:
+    """What ``contiguous()`` or ``reshape`` give: the same memory where they can, as `shares` says, a copy where they must."""
+    return RecordedTensor(view.value, place=Place(base._place.cell, view.value, base._place, view, shares))
 
 
 def write(tensor: RecordedTensor, value: Tensor) -> None:
     """Give a recorded tensor, and all that share its storage, a new value of the same shape and dtype."""
     place = tensor._place
+    place.settle()
     refuse_owned(place.cell)
     place.write(value)
     place.written(value)

@@ -14,6 +14,7 @@ from ...ops.shape import expand, moveaxis, sizes, squeeze, swapaxes
 from ...symbolic_int import size_of
 from ...tensor import Tensor
 from ..dtypes import dtype_among, to_numpy_dtype
+from ..layouts import is_ordered
 from ..registry import handles
 from ..tensor import RecordedTensor, refuse_owned, reshape_in_place, value_of, View, view_of
 from ..sizes import from_sym_int
@@ -21,8 +22,8 @@ from .values import as_dtype, as_size, as_sizes
 from .writing import is_basic, put_item
 
 
-def viewed(x: Tensor, get, put, strided: bool | None = False) -> View:
-    return View(get(x), get, put, strided)
+def viewed(x: Tensor, get, put) -> View:
+    return View(get(x), get, put)
 
 
 def reshaped(x: Tensor, shape) -> View:
@@ -87,13 +88,13 @@ def unsqueeze(input, dim):
 def permute(input, *dims):
     order = [d % input.ndim for d in as_sizes(dims)]
     inverse = tuple(int(i) for i in np.argsort(order))
-    return viewed(input, lambda t: ops.transpose(t, axes=tuple(order)), lambda base, v: ops.transpose(v, axes=inverse), strided=True)
+    return viewed(input, lambda t: ops.transpose(t, axes=tuple(order)), lambda base, v: ops.transpose(v, axes=inverse))
 
 
 @handles("transpose", "swapaxes", "swapdims", kind="view")
 def transpose(input, dim0, dim1):
     swap = lambda t: swapaxes(t, dim0, dim1) if t.ndim else t
-    return viewed(input, swap, lambda base, v: swap(v), strided=True)
+    return viewed(input, swap, lambda base, v: swap(v))
 
 
 @handles("t", "get:T", "get:mT", "adjoint", "get:H", "get:mH", kind="view")
@@ -103,19 +104,19 @@ def t(input):
 
 @handles("movedim", "moveaxis", kind="view")
 def movedim(input, source, destination):
-    return viewed(input, lambda x: moveaxis(x, source, destination), lambda base, v: moveaxis(v, destination, source), strided=True)
+    return viewed(input, lambda x: moveaxis(x, source, destination), lambda base, v: moveaxis(v, destination, source))
 
 
 @handles("expand", kind="view")
 def expand_(input, *sizes, implicit=False):
     shape = as_sizes(sizes)
-    return View(expand(input, shape), lambda x: expand(x, shape), None, True)
+    return View(expand(input, shape), lambda x: expand(x, shape), None)
 
 
 @handles("expand_as", kind="view")
 def expand_as(input, other):
     shape = other.shape
-    return View(expand(input, shape), lambda x: expand(x, shape), None, True)
+    return View(expand(input, shape), lambda x: expand(x, shape), None)
 
 
 @handles("broadcast_to", kind="view")
@@ -132,8 +133,7 @@ def detach(input):
 def getitem_(input, key):
     if not is_basic(key):
         return ops_getitem(input, key)
-    first = isinstance(key, int) or isinstance(key, slice) and key.step in (None, 1)  # rows at the front lie together
-    return viewed(input, lambda x: ops_getitem(x, key), lambda base, v: put_item(base, key, v), False if first else None)
+    return viewed(input, lambda x: ops_getitem(x, key), lambda base, v: put_item(base, key, v))
 
 
 def ops_getitem(x: Tensor, key) -> Tensor:
@@ -221,7 +221,7 @@ def unbind(input, dim=0):
 def diagonal(input, offset=0, dim1=0, dim2=1):
     from ...ops import diagonal as function
 
-    return viewed(input, lambda x: function(x, offset, dim1, dim2), lambda base, v: _put_diagonal(base, v, offset, dim1, dim2), True)
+    return viewed(input, lambda x: function(x, offset, dim1, dim2), lambda base, v: _put_diagonal(base, v, offset, dim1, dim2))
 
 
 @handles("diagonal_scatter")
@@ -255,7 +255,7 @@ def as_strided(recording, input, size, stride, storage_offset=None):
         places = places + ops.reshape(ops.arange(n) * step, shape=(n,) + (1,) * (len(size) - axis - 1))
     flat = lambda t: ops.reshape(t, shape=(-1,))
     put = lambda base, v: ops.reshape(ops.scatter(flat(base), flat(places), flat(v), axis=0), shape=base.shape)
-    return view_of(tensor, viewed(value, lambda t: ops.gather(flat(t), places, axis=0), put, True))
+    return view_of(tensor, viewed(value, lambda t: ops.gather(flat(t), places, axis=0), put))
 
 
 def _covers_memory(tensor) -> bool:
@@ -263,7 +263,7 @@ def _covers_memory(tensor) -> bool:
     place = root = tensor._place
     while root.base is not None:
         root = root.base
-    return root is place or place.strided is False and math.prod(place.value.shape) == math.prod(root.value.shape)
+    return is_ordered(tensor) and (root is place or math.prod(place.value.shape) == math.prod(root.value.shape))
 
 
 @handles("unfold", kind="view")
@@ -278,7 +278,12 @@ def unfold(input, dimension, size, step):
 
     def get(x):
         return moveaxis(ops.gather(x, places, axis=dim), dim + 1, -1)
-    return View(get(input), get, None)
+
+    def put(base, v):
+        windows = moveaxis(moveaxis(v, -1, 0), dim + 1, 0)
+        return moveaxis(ops.scatter_nd(moveaxis(base, dim, 0), ops.expand_dims(places, -1), windows), 0, dim)
+    apart = isinstance(window, int) and isinstance(size_of(step), int) and step >= size
+    return View(get(input), get, put if apart else None)
 
 
 @handles("resize_", "resize_as_", kind="raw")
@@ -288,7 +293,7 @@ def resize(recording, input, *shape, memory_format=None):
     shape = recording.to_ours(list(shape))
     wanted = tuple(shape[0].shape) if isinstance(shape[0], Tensor) else as_sizes(shape)
     old, new = (symbolic.product(map(size_of, s)) for s in (value_of(tensor).shape, wanted))
-    if symbolic.equal(old, new) is not True or tensor._place.strided is not False or value_of(tensor).ndim > 1:
+    if symbolic.equal(old, new) is not True or not is_ordered(tensor) or value_of(tensor).ndim > 1:
         return recording.missing_function(f"resize_ from {old} elements to {new}, or of a tensor of several axes")
     return reshape_in_place(tensor, reshaped(value_of(tensor), wanted))
 

@@ -112,6 +112,36 @@ def _diagonals(x):
     return y, z, x.diagonal_scatter(x[0, :1], -1), x.mH, x.new_tensor([1, 2])
 
 
+def _changed(x, make):
+    z = x * 2
+    y = make(z)
+    y += 1
+    return z, y
+
+
+COPIES_AND_VIEWS = {
+    "rows at the front": lambda z: z[:, :3].reshape(-1),
+    "an axis of a slice, split": lambda z: z[:, :4].reshape(-1, 2, 2),
+    "an axis of a transpose, split": lambda z: z.t().reshape(2, 3, -1),
+    "flat transpose": lambda z: z.t().flatten(),
+    "contiguous column": lambda z: z[:, 0].contiguous(),
+    "contiguous whole": lambda z: z.contiguous(),
+    "chunk": lambda z: z.chunk(2, dim=1)[1].reshape(-1),
+    "keeps the order of a transpose": lambda z: (z.t() + 1).reshape(-1),
+    "windows": lambda z: z.unfold(1, 3, 3).reshape(-1, 6),
+    "windows that overlap": lambda z: z.unfold(1, 3, 2).reshape(-1, 3),
+    "view of a copy": lambda z: z[:, ::2].reshape(-1).view(-1, 3)[:, 0],
+}
+
+
+@pytest.mark.parametrize("name", COPIES_AND_VIEWS)
+def test_reshape_copies_where_torch_does(name, agrees):
+    """What is written shows in the tensor that was reshaped where torch gives a view of it; read before and after the write."""
+    torch.manual_seed(0)
+    program = lambda x: _changed(x, COPIES_AND_VIEWS[name])
+    agrees(program, (torch.randn(4, 6),), ("n", None), [(torch.randn(3, 6),), (torch.randn(2, 6),)])
+
+
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_in_place(name, agrees):
     torch.manual_seed(0)

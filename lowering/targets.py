@@ -37,12 +37,19 @@ class Target:
     """Tiles of bf16 are multiplied by a unit of their own (AMX), which a process must ask the system for."""
     byte_products: bool = False
     """Products of four 8-bit integers are summed in 32 bits by one instruction (`vpdpbusd`: AVX512-VNNI, AVX-VNNI)."""
+    short_products: bool = False
+    """Products of two 16-bit integers are summed in 32 bits by one instruction (`vpmaddwd`)."""
     pair_products: bool = False
     """Products of two bf16 are summed in f32 by one instruction (`vdpbf16ps`: AVX512-BF16)."""
     folds_broadcast: bool = False
     """A multiply-add can broadcast a scalar from memory, so the broadcast takes no register."""
     withheld: str = ""
     """LLVM's features that code for this target does without on a better processor; what needs them goes with them."""
+
+    @property
+    def integers(self) -> int:
+        """How many integers of a lane one instruction multiplies and sums: 4 bytes, 2 of 16 bits, or 0."""
+        return 4 if self.byte_products else 2 if self.short_products else 0
 
     @property
     def masks(self) -> bool:
@@ -54,12 +61,13 @@ class Target:
         return self.vector_bits // bits
 
 
-AVX512 = Target("avx512", 512, 32, rows=14, vectors=2, level1=48 << 10, level2=2 << 20, cpu="x86-64-v4", folds_broadcast=True,
+AVX512 = Target("avx512", 512, 32, rows=14, vectors=2, level1=48 << 10, level2=2 << 20, cpu="x86-64-v4", folds_broadcast=True, short_products=True,
                 withheld="-avx512vnni,-avx512bf16")  # fmt: skip
 AVX512_VNNI = replace(AVX512, name="avx512vnni", cpu="cascadelake", byte_products=True, withheld="-avx512bf16")
 AVX512_BF16 = replace(AVX512_VNNI, name="avx512bf16", cpu="cooperlake", pair_products=True, withheld="")
 AMX = replace(AVX512_BF16, name="amx", cpu="sapphirerapids", matrix_unit=True)
-AVX2 = Target("avx2", 256, 16, rows=6, vectors=2, level1=32 << 10, level2=512 << 10, cpu="x86-64-v3", withheld="-avx512f,-avxvnni")
+AVX2 = Target("avx2", 256, 16, rows=6, vectors=2, level1=32 << 10, level2=512 << 10, cpu="x86-64-v3", short_products=True,
+              withheld="-avx512f,-avxvnni")  # fmt: skip
 AVX2_VNNI = replace(AVX2, name="avx2vnni", cpu="alderlake", byte_products=True, withheld="")
 NEON = Target("neon", 128, 32, rows=8, vectors=2, level1=64 << 10, level2=512 << 10, cpu="generic", features="+neon")
 BASELINE = Target("sse2", 128, 16, rows=3, vectors=4, cpu="x86-64", withheld="-sse3")

@@ -9,17 +9,21 @@ from . import build as b
 from .matmul import Product
 
 
-def add_products(intrinsic: str, sums, left, right, element):
+def add_products(name: str, sums, left, right, element):
     """sums with the products of each lane's numbers, of type `element`, more; the factors are vectors of words of any 32-bit type."""
     lanes = b.lanes_of(sums)
     numbers = b.vector_type(32 // b.bits(element) * lanes, element)
-    operands = [sums, vector.bitcast(numbers, left), vector.bitcast(numbers, right)]
+    return intrinsic(f"{name}.{32 * lanes}", sums.type, [sums, vector.bitcast(numbers, left), vector.bitcast(numbers, right)])
+
+
+def intrinsic(name: str, result, operands):
+    """The result of one of LLVM's functions."""
     attributes = {
-        "intrin": ir.StringAttr.get(f"{intrinsic}.{32 * lanes}"),
+        "intrin": ir.StringAttr.get(name),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
         "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
     }
-    return ir.Operation.create("llvm.call_intrinsic", results=[sums.type], operands=operands, attributes=attributes).result
+    return ir.Operation.create("llvm.call_intrinsic", results=[result], operands=operands, attributes=attributes).result
 
 
 class WordProduct(Product):

@@ -1,6 +1,6 @@
 """Convolutions of 8-bit integers, summed in 32 bits: by bytes where the processor has that and the filter is a weight, else by f32.
 
-By bytes they are NHWC throughout, four channels a step, as `integer_products` says for products: unsigned bytes times signed ones. A tap
+By bytes they are NHWC throughout, four channels a step (two, where they are multiplied as numbers of 16 bits), as `integer_products` says for products: unsigned bytes times signed ones. A tap
 beyond the image adds nothing where the moved zero point is 0; else the image gets a border of zero points, so that all taps lie inside.
 f32 is exact: a sum of products of numbers up to 255 has 24 bits while it has 256 terms, so the channels are cut into parts.
 """
@@ -17,12 +17,11 @@ from ...dialect.ops.convolution import Conv, ConvInteger
 from ...dialect.shapes import TensorType
 from ..kernels import ConvShape
 from ..kernels.byte_conv import byte_filter_shape, byte_strategy
-from ..kernels.byte_matmul import WORD
 from ..targets import host
 from .builder import PARALLEL, REDUCTION
 from .convolution import conv
 from .integer_products import (centered, corrected, Corrections, moved, moved_points, PARTS, Point, product_bits, steps_of, sums_along, term,
-                               TERMS, word, words_of_matrix)
+                               TERMS, widened, word, words_of_matrix)
 from .layouts import channels_first, channels_last
 from .reduction import converted
 from .registry import LoweredOp, lowers, TensorValue
@@ -31,7 +30,7 @@ from .scalar import Scalar
 
 @lowers(ConvInteger)
 def conv_integer(build, op):
-    if host().byte_products and op.weight.constant and _is_fixed(op) and len(op.stride) < 3:
+    if host().integers and op.weight.constant and _is_fixed(op) and len(op.stride) < 3:
         shape = _shape_of(op)
         if byte_strategy(shape) is not None and (op.groups == 1 or moved_points(build, *_with_points(op))[1].number == 0):
             return _by_bytes(build, op, shape)
@@ -96,6 +95,7 @@ def _by_bytes(build, op, shape: ConvShape) -> ir.Value:
     x = moved(build, _two_axes(build, channels_last(build, op.x), 1), dtypes.uint8)
     weight = moved(build, _two_axes(build, op.weight, 2), dtypes.int8)
     x, shape = _bordered(build, x, x_point, shape)
+    x = widened(build, x)
     result = op.result.with_shape((op.result.shape[0], *op.result.shape[2:], op.result.shape[1]))
     flat = TensorType(_with_two_axes(result.shape, 1), dtypes.float32)
     columns = None if x_point.number == 0 else sums_along(build, weight, (1, 2, 3))
@@ -121,7 +121,8 @@ def _bordered(build, x: TensorValue, point: Point, shape: ConvShape) -> tuple[Te
     unknown = byte_strategy(shape) == "depthwise" and None in (shape.height, shape.width)
     border = point.number != 0 or unknown
     top, left, bottom, right = shape.pads if border else (0, 0, 0, 0)
-    channels = -(-shape.channels // WORD) * WORD
+    word = host().integers
+    channels = -(-shape.channels // word) * word
     n, height, width, old = x.shape
     type = x.type.with_shape((n, height + top + bottom, width + left + right, channels))
     if type.shape == x.shape:
@@ -182,7 +183,7 @@ def _seen(build, x: TensorValue, weight: TensorValue, shape: ConvShape) -> tuple
         places.append(arith.SelectOp(there, at, index(0)).result)
     group = arith.DivUIOp(filter, index(shape.per_group)).result
     source = arith.AddIOp(arith.MulIOp(group, index(shape.channels // shape.groups)).result, channel).result
-    zero = build.constant(0, dtypes.uint8)
+    zero = build.constant(0, x.dtype)
     return arith.SelectOp(inside, build.read(x, [n, *places, source]), zero).result, _filter_byte(build, weight, filter, channel, ky, kx)
 
 

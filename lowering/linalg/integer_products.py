@@ -1,4 +1,5 @@
-"""Products of 8-bit integers, summed in 32 bits: by bytes where the processor has that and the right operand is a weight, else by f32.
+"""Products of 8-bit integers, summed in 32 bits: by bytes, or as numbers of 16 bits, where the processor has that and the right operand is a
+weight, else by f32.
 
 f32 is exact: a sum of products of numbers up to 255 has 24 bits while it has 256 terms, so the product is cut into parts of as many steps.
 """
@@ -15,7 +16,6 @@ from mlir.dialects import arith
 from ...dialect import dtypes
 from ...dialect.ops.linear_algebra import MatmulInteger
 from ...dialect.shapes import TensorType
-from ..kernels.byte_matmul import WORD
 from ..kernels.pack import panel_width
 from ..targets import host
 from .builder import PARALLEL, REDUCTION
@@ -40,7 +40,7 @@ def matmul_integer(build, op):
 
 def _has_bytes(x: TensorValue, weight: TensorValue) -> bool:
     known = all(isinstance(s, int) and s > 0 for s in (*weight.shape, x.shape[-1]))
-    return host().byte_products and weight.constant and weight.rank == 2 and known
+    return host().integers > 0 and weight.constant and weight.rank == 2 and known
 
 
 # By f32.
@@ -89,14 +89,15 @@ def steps_of(build, x: TensorValue, axis: int, first: int, count: int) -> Tensor
     return TensorValue(build.extract_slice(x, starts, type, [1] * x.rank), type, x.constant)
 
 
-# By bytes: unsigned ones times signed ones. An operand of the other kind is moved by 128, as is its zero point.
+# By bytes: unsigned ones times signed ones. An operand of the other kind is moved by 128, as is its zero point. Where the processor multiplies
+# numbers of 16 bits, the left operand becomes such numbers in a pass of its own, and the words of the right one hold two of them.
 def _by_bytes(build, x, y, x_zero, y_zero, type: TensorType) -> ir.Value:
     k, n = y.shape
     x_point, y_point = moved_points(build, x, x_zero, y, y_zero)
-    x = _whole_words(build, moved(build, x, dtypes.uint8))
+    x = widened(build, _whole_words(build, moved(build, x, dtypes.uint8), x.rank - 1))
     y = moved(build, y, dtypes.int8)
     sums = None if x_point.number == 0 else sums_along(build, y, (0,))
-    y = _whole_words(build, y)
+    y = _whole_words(build, y, 0)
     words = words_of_matrix(build, y.shape, lambda step, column: build.read(y, [step, column]))
     bits = product_bits(build, x, y, words, type)
     rows = None if y_point.number == 0 else sums_along(build, x, (x.rank - 1,), keep=True)
@@ -178,10 +179,14 @@ def moved(build, x: TensorValue, dtype) -> TensorValue:
     return TensorValue(build.elementwise([x], type, flip), type, x.constant)
 
 
-def _whole_words(build, x: TensorValue) -> TensorValue:
-    """x with zeros behind its steps up to a multiple of 4; steps are the last axis of u8, the first of i8."""
-    axis = x.rank - 1 if x.dtype == dtypes.uint8 else 0
-    missing = -x.shape[axis] % WORD
+def widened(build, x: TensorValue) -> TensorValue:
+    """Unsigned bytes as the integers that the processor multiplies."""
+    return x if host().byte_products else converted(build, x, dtypes.int16)
+
+
+def _whole_words(build, x: TensorValue, axis: int) -> TensorValue:
+    """x with zeros behind its steps, along `axis`, up to a whole number of words."""
+    missing = -x.shape[axis] % host().integers
     if not missing:
         return x
     type = x.type.with_shape(size + missing if a == axis else size for a, size in enumerate(x.shape))
@@ -198,7 +203,7 @@ def sums_along(build, x: TensorValue, axes: Sequence[int], keep: bool = False) -
 
 
 def words_of_matrix(build, shape: Sequence[int], byte: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
-    """Signed bytes [k, n] in panels [n / width][k / 4][width] of words, zeros beyond the last column. `byte(step, column)` reads one."""
+    """Signed bytes [k, n] in panels [n / width][steps][width] of words, zeros beyond the last column. `byte(step, column)` reads one."""
     k, n = shape
     width = panel_width(n, ir.F32Type.get())
 
@@ -206,22 +211,23 @@ def words_of_matrix(build, shape: Sequence[int], byte: Callable[[ir.Value, ir.Va
         read = lambda column: word(build, step, lambda row: byte(row, column))
         return of_column(build, Place(panel, width, lane), n, read, dtypes.int32)
 
-    return build.gather(TensorType((-(-n // width), k // WORD, width), dtypes.int32), element)
+    return build.gather(TensorType((-(-n // width), k // host().integers, width), dtypes.int32), element)
 
 
 def word(build, step: ir.Value, byte: Callable[[ir.Value], ir.Value]) -> ir.Value:
-    """Bytes 4 * step and the three behind it in one i32, the first of them lowest."""
-    total = None
-    for place in range(WORD):
-        number = arith.AddIOp(arith.MulIOp(step, build.const_index(WORD)).result, build.const_index(place)).result
-        part = arith.ExtUIOp(ir.IntegerType.get_signless(32), byte(number)).result
-        part = arith.ShLIOp(part, build.constant(8 * place, dtypes.int32)).result
+    """Signed bytes 4 * step and the three behind it in one i32, the first of them lowest; or two of them, each of 16 bits."""
+    total, count = None, host().integers
+    for place in range(count):
+        number = arith.AddIOp(arith.MulIOp(step, build.const_index(count)).result, build.const_index(place)).result
+        part = byte(number) if count == 4 else arith.ExtSIOp(ir.IntegerType.get_signless(32 // count), byte(number)).result
+        part = arith.ExtUIOp(ir.IntegerType.get_signless(32), part).result
+        part = arith.ShLIOp(part, build.constant(32 // count * place, dtypes.int32)).result
         total = part if total is None else arith.OrIOp(total, part).result
     return total
 
 
 def product_bits(build, x: TensorValue, y: TensorValue, words: ir.Value, type: TensorType, columns_first: bool = False) -> TensorValue:
-    """Bits of the i32 product of u8 x (..., m, k) and i8 y (k, n), or (n, k) if `columns_first`; what the kernel reads of y are its words."""
+    """Bits of the i32 product of u8 (or, widened, i16) x (..., m, k) and i8 y (k, n), or (n, k) if `columns_first`; what the kernel reads of y are its words."""
     rank, result = type.rank, type.with_dtype(dtypes.float32)
     dims = [ir.AffineExpr.get_dim(i) for i in range(rank + 1)]
     right = [dims[rank - 1], dims[rank]] if columns_first else [dims[rank], dims[rank - 1]]

@@ -1,4 +1,4 @@
-"""`om-multiply-quantized`: products of dequantized numbers by weights become products of integers, where the processor multiplies bytes.
+"""`om-multiply-quantized`: products of dequantized numbers by weights become products of integers, where the processor multiplies them.
 
     %0 = "om.dequantize_linear"(%q, %a, %z)                %0 = "om.matmul_integer"(%q, %v, %z, %u)
     %1 = "om.dequantize_linear"(%v, %b, %u)          ->    %1 = "om.cast"(%0) {dtype = f32}
@@ -33,8 +33,8 @@ MOST_TERMS = (2**31 - 1) // 255**2
 
 
 def multiply_quantized(module: ir.Module) -> bool:
-    """Rewrite the products of all functions, for a target with products of bytes; whether any changed."""
-    if not host().byte_products:
+    """Rewrite the products of all functions, for a target with products of integers; whether any changed."""
+    if not host().integers:
         return False
     products = apply_patterns(module, {Matmul: [of_matmul], Linear: [of_linear], Conv: [of_conv]}, apart=True)
     return apply_patterns(module, {QuantizeLinear: [of_quantize]}, apart=True) or products

@@ -7,7 +7,7 @@ from onemlir import errors, ops
 from onemlir.lowering import targets
 
 rng = np.random.default_rng(7)
-TARGETS = [targets.AVX512, targets.AVX512_VNNI, targets.AVX2_VNNI]
+TARGETS = [targets.BASELINE, targets.AVX2, targets.AVX512, targets.AVX512_VNNI, targets.AVX2_VNNI]
 KINDS = [(np.uint8, np.int8), (np.int8, np.int8), (np.uint8, np.uint8), (np.int8, np.uint8)]
 
 
@@ -19,7 +19,8 @@ def draw(dtype, *shape):
 
 
 def runs(target) -> bool:
-    return not target.byte_products or targets._detected().byte_products and target.vector_bits <= targets._detected().vector_bits
+    detected = targets._detected()
+    return not target.integers or target.vector_bits <= detected.vector_bits and (detected.byte_products or not target.byte_products)
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.name)

@@ -1,9 +1,8 @@
-"""Maximum over windows of two or three axes, floats, without a padded copy. f16 and bf16 are compared as f32.
+"""Maxima and means over windows of two or three axes, floats, without a padded copy. f16 and bf16 are compared and summed as f32.
 
-NHWC: lanes are channels; a tap outside of the image reads the nearest pixel inside, which is in the same window. NCHW: a chunk is one
-channel. For each row of the output the rows of its windows are first joined, column by column, into one row on the stack with -infinity at both
-ends; then each vector of outputs is the maximum of as many vectors of that row as the window is wide. Rows and planes outside of the image are
-replaced by the nearest inside.
+NHWC: lanes are channels. NCHW: a chunk is one channel. For each row of the output the rows of its windows are first joined, column by
+column, into one row on the stack with -infinity at both ends; then each vector of outputs is the maximum of as many vectors of that row
+as the window is wide. A tap outside of the image reads the nearest pixel inside, which is in the same window; a mean reads zeros there.
 """
 
 import functools
@@ -29,6 +28,10 @@ class PoolShape:
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     pads: tuple[int, ...]
+    divisor: int | None = None
+    """The sum of a window is divided by it; None is the maximum."""
+    inside: bool = False
+    """All taps are known to be inside of the image."""
 
     def covers(self, out: tuple[int, ...]) -> bool:
         """Whether each window of outputs of this size holds a pixel; along an axis of unknown size, there are no outputs of no pixels then."""
@@ -37,19 +40,23 @@ class PoolShape:
                    for count, step, low, high, taps, size in axes)  # fmt: skip
 
     def has_kernel(self, out: tuple[int, ...]) -> bool:
-        """Whether `emit_max_pool` computes outputs of this size in NCHW: a row fits the stack."""
+        """Whether `emit_pool` computes outputs of this size in NCHW: a row fits the stack."""
         known = None not in self.size
         return known and self.covers(out) and self.strides[-1] <= 2 and self.kernel[-1] <= 16 and 2 * out[-1] + self.size[-1] < WIDEST
 
-    def taps(self, axis: int, position, size) -> list:
-        """The pixels of a window along one axis of this size, the nearest inside for those outside."""
+    def taps(self, axis: int, position, size) -> list[tuple]:
+        """The pixels of a window along one axis of this size, the nearest inside for those outside, and whether a pixel counts."""
         first, last = b.sub(b.mul(position, self.strides[axis]), self.pads[axis]), b.sub(size, 1)
-        return [b.minimum(b.maximum(b.add(first, tap), 0), last) for tap in range(self.kernel[axis])]
+        places = [b.add(first, tap) for tap in range(self.kernel[axis])]
+        if self.inside:
+            return [(place, True) for place in places]
+        counts = lambda place: self.divisor is None or b.both(b.less(-1, place), b.less(place, size))
+        return [(b.minimum(b.maximum(place, 0), last), counts(place)) for place in places]
 
 
-def emit_max_pool(x, y, shape: PoolShape, target: Target | None = None, layout: str = "nchw"):
-    """Emit y = max_pool(x) for x and y [n, c, h, w], or [n, h, w, c] with the layout `"nhwc"`; with a depth before h for three axes."""
-    kind = _ChannelsLast if layout == "nhwc" else _MaxPool
+def emit_pool(x, y, shape: PoolShape, target: Target | None = None, layout: str = "nchw"):
+    """Emit y = pool(x) for x and y [n, c, h, w], or [n, h, w, c] with the layout `"nhwc"`; with a depth before h for three axes."""
+    kind = _ChannelsLast if layout == "nhwc" else _ChannelsFirst
     kind(x, y, shape, target or host()).emit()
 
 
@@ -60,10 +67,25 @@ class _Windows:
         self.lanes = target.lanes(b.bits(self.wide))
         self.kind = b.vector_type(self.lanes, self.wide)
 
-    def _load(self, indices, mask):
+        self.start = -math.inf if shape.divisor is None else 0.0
+
+    def _load(self, indices, counts, mask):
+        """Pixels, or zeros where they do not count."""
+        if counts is not True:
+            every = b.mask_all(counts, self.lanes)
+            mask = every if mask is None else arith.andi(mask, every)
         return b.widen(b.load_vector(self.x, indices, self.lanes, mask), self.wide)
 
+    def _fold(self, vectors):
+        """Lane by lane the largest, where a NaN wins, or the sum."""
+        return functools.reduce(arith.maximumf if self.shape.divisor is None else arith.addf, vectors)
+
     def _store(self, vec, indices, mask):
+        divisor = self.shape.divisor or 1
+        if divisor & (divisor - 1):
+            vec = arith.divf(vec, b.splat(self.kind, float(divisor)))
+        elif divisor > 1:
+            vec = arith.mulf(vec, b.splat(self.kind, 1 / divisor))
         b.store_vector(b.narrow(vec, self.element), self.y, indices, mask)
 
 
@@ -78,10 +100,15 @@ class _ChannelsLast(_Windows):
         whole = b.sub(self.channels, b.rem(self.channels, self.lanes))
 
         def pixel(x):
-            taps = [(*tap, column) for column in self.shape.taps(len(line), x, self.size[-1]) for tap in itertools.product(*lines)]
+            columns = self.shape.taps(len(line), x, self.size[-1])
+            taps = [_together(*tap, column) for column in columns for tap in itertools.product(*lines)]
+            everywhere = functools.reduce(b.both, (counts for _, counts in taps))
+            b.when(everywhere, lambda: window(x, [(place, True) for place, _ in taps]), lambda: window(x, taps))
 
+        def window(x, taps):
             def channel(at, mask):
-                self._store(_largest(self._load([image, *tap, at], mask) for tap in taps), [image, *line, x, at], mask)
+                vectors = (self._load([image, *place, at], counts, mask) for place, counts in taps)
+                self._store(self._fold(vectors), [image, *line, x, at], mask)
 
             b.loop(0, whole, self.lanes, lambda at: channel(at, None), rolled=True)
             rest = b.sub(self.channels, whole)
@@ -90,7 +117,7 @@ class _ChannelsLast(_Windows):
         b.loop(0, self.columns, 1, pixel)
 
 
-class _MaxPool(_Windows):
+class _ChannelsFirst(_Windows):
     def emit(self):
         images, channels = b.dim(self.x, 0), b.dim(self.x, 1)
         self.lines, self.columns = [b.dim(self.y, axis) for axis in range(2, b.rank(self.y) - 1)], b.dim(self.y, b.rank(self.y) - 1)
@@ -100,8 +127,8 @@ class _MaxPool(_Windows):
         lanes, shape = self.lanes, self.shape
         length = max(self.left + shape.size[-1], -(-self.columns // lanes) * lanes * shape.strides[-1] + shape.kernel[-1]) + 2 * lanes
         self.row = b.stack((-(-length // lanes) * lanes,), self.wide)
-        lowest = b.splat(self.kind, -math.inf)
-        b.loop(0, -(-length // lanes) * lanes, lanes, lambda at: b.store_vector(lowest, self.row, [at]))
+        start = b.splat(self.kind, self.start)
+        b.loop(0, -(-length // lanes) * lanes, lanes, lambda at: b.store_vector(start, self.row, [at]))
         b.loop(0, math.prod(self.lines), 1, lambda number: self._row([image, channel], b.split(number, *self.lines)))
 
     @property
@@ -110,7 +137,8 @@ class _MaxPool(_Windows):
         return self.shape.pads[len(self.shape.size) - 1]
 
     def _row(self, plane, line):
-        lines = list(itertools.product(*(self.shape.taps(axis, place, self.shape.size[axis]) for axis, place in enumerate(line))))
+        axes = (self.shape.taps(axis, place, self.shape.size[axis]) for axis, place in enumerate(line))
+        lines = [_together(*taps) for taps in itertools.product(*axes)]
         self._vectors(self.shape.size[-1], lambda at, mask: self._join(plane, lines, at, mask))
         self._vectors(self.columns, lambda at, mask: self._finish([*plane, *line], at, mask))
 
@@ -122,12 +150,12 @@ class _MaxPool(_Windows):
             body(whole, b.mask_first(count - whole, self.lanes))
 
     def _join(self, plane, lines, at, mask):
-        vec = _largest(self._load([*plane, *line, at], mask) for line in lines)
+        vec = self._fold(self._load([*plane, *line, at], counts, mask) for line, counts in lines)
         b.store_vector(vec, self.row, [b.add(at, self.left)], mask)
 
     def _finish(self, place, at, mask):
         taps = (self._every(b.add(b.mul(at, self.shape.strides[-1]), kx)) for kx in range(self.shape.kernel[-1]))
-        self._store(_largest(taps), [*place, at], mask)
+        self._store(self._fold(taps), [*place, at], mask)
 
     def _every(self, at):
         """Elements of the joined row from `at` on, in steps of the stride."""
@@ -137,9 +165,6 @@ class _MaxPool(_Windows):
         return vector.shuffle(first, b.load_vector(self.row, [b.add(at, self.lanes)], self.lanes), list(range(0, 2 * self.lanes, 2)))
 
 
-def _largest(vectors):
-    """Lane by lane; a NaN wins."""
-    result = None
-    for vec in vectors:
-        result = vec if result is None else arith.maximumf(result, vec)
-    return result
+def _together(*taps):
+    """The place of a pixel along all axes, and whether it counts."""
+    return [place for place, _ in taps], functools.reduce(b.both, (counts for _, counts in taps))

@@ -10,7 +10,7 @@ from mlir.dialects import arith, memref, vector
 from ..kernels import can_read, ConvShape, emit_conv, emit_matmul, emit_pack_b, emit_pack_filter, MatmulShape, Place, rolls_epilogue
 from ..kernels import build as b
 from ..kernels.pair_matmul import emit_pair_matmul
-from ..kernels.pool import emit_max_pool, PoolShape
+from ..kernels.pool import emit_pool, PoolShape
 from .emit import is_short, kernel, static_sizes
 from .structured import dimension, is_contiguous, merge_loops, Structured
 
@@ -230,14 +230,16 @@ def pack_filter(op: Structured) -> bool:
     return True
 
 
-@kernel("max_pool")
-def max_pool(op: Structured) -> bool:
-    """The maximum over windows of x, which the body reads; whatever follows runs on its own."""
+@kernel("pool")
+def pool(op: Structured) -> bool:
+    """The maximum or mean over windows of x, which the body reads; whatever follows runs on its own."""
     x, y = captured_memref(op), op.operands[-1]
     if x is None or op.epilogue is not None or not has_unit_stride(x) or not has_unit_stride(y):
         return False
     ints = lambda name: tuple(ir.DenseI64ArrayAttr(op.kernel[name]))
     layout = ir.StringAttr(op.kernel["layout"]).value
     sizes = [None if size == b.DYNAMIC else size for size in ir.MemRefType(x.type).shape]
-    emit_max_pool(x, y, PoolShape(tuple(sizes[1:-1] if layout == "nhwc" else sizes[2:]), ints("kernel"), ints("strides"), ints("pads")), layout=layout)
+    divisor, inside = ir.IntegerAttr(op.kernel["divisor"]).value, ir.BoolAttr(op.kernel["inside"]).value
+    size = tuple(sizes[1:-1] if layout == "nhwc" else sizes[2:])
+    emit_pool(x, y, PoolShape(size, ints("kernel"), ints("strides"), ints("pads"), divisor or None, inside), layout=layout)
     return True

@@ -1,20 +1,23 @@
-"""The kernel of max_pool against windows written out in numpy, NaN and infinities included."""
+"""The kernels of pooling against windows written out in numpy, NaN and infinities included."""
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from onemlir.lowering import targets
 from onemlir.lowering.kernels import standalone
-from onemlir.lowering.kernels.pool import emit_max_pool, PoolShape
+from onemlir.lowering.kernels.pool import emit_pool, PoolShape
 
 
 def expected(x, shape, out):
     rank = len(shape.size)
-    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), *zip(shape.pads[:rank], shape.pads[rank:])), constant_values=-np.inf)
+    outside = -np.inf if shape.divisor is None else 0
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), *zip(shape.pads[:rank], shape.pads[rank:])), constant_values=outside)
     windows = np.lib.stride_tricks.sliding_window_view(padded, shape.kernel, axis=tuple(range(2, 2 + rank)))
     windows = windows[(..., *(slice(0, count * step, step) for count, step in zip(out, shape.strides)), *[slice(None)] * rank)]
-    return windows.max(axis=tuple(range(2 + rank, 2 + 2 * rank)))
+    axes = tuple(range(2 + rank, 2 + 2 * rank))
+    return windows.max(axis=axes) if shape.divisor is None else windows.sum(axis=axes) / shape.divisor
 
 
 @pytest.mark.parametrize("size, kernel, strides, pads, dtype", [
@@ -24,24 +27,27 @@ def expected(x, shape, out):
 ])  # fmt: skip
 @pytest.mark.parametrize("target", [targets.AVX512, targets.NEON], ids=lambda t: t.name)
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
-def test_max_pool(size, kernel, strides, pads, dtype, target, layout):
+@pytest.mark.parametrize("divisor", [None, 6])
+def test_pool(size, kernel, strides, pads, dtype, target, layout, divisor):
     rank = len(size)
     out = tuple((s + pads[a] + pads[a + rank] - kernel[a]) // strides[a] + 1 for a, s in enumerate(size))
-    shape = PoolShape(size, kernel, strides, pads)
+    shape = PoolShape(size, kernel, strides, pads, divisor, not any(pads))
     assert shape.has_kernel(out)
     x = np.random.default_rng(0).standard_normal((2, 19, *size)).astype(dtype)
     x[(0, 1, *[0] * rank)], x[(1, 2, *[-1] * rank)], x[1, 1] = np.nan, np.inf, -np.inf
+    near = partial(np.testing.assert_allclose, rtol=1e-3, atol=1e-3 if dtype == "f2" else 1e-6)
+    check = np.testing.assert_array_equal if divisor is None else near
     arrange = (lambda a: np.ascontiguousarray(np.moveaxis(a, 1, -1))) if layout == "nhwc" else (lambda a: a)
     y = arrange(np.zeros((2, 19, *out), dtype))
     want = arrange(expected(x, shape, out)).astype(dtype)
-    emitter = lambda x, y: emit_max_pool(x, y, shape, target, layout)
+    emitter = lambda x, y: emit_pool(x, y, shape, target, layout)
     standalone.compile_kernel(emitter, (arrange(x).shape, dtype), (y.shape, dtype))(arrange(x), y)
-    np.testing.assert_array_equal(y, want)
+    check(y, want)
     if layout == "nhwc":
         y[...], shape, given = 0, replace(shape, size=(None,) * rank), arrange(x)
         sizes = [((None, *[None] * rank, 19), dtype)] * 2
         standalone.compile_kernel(emitter, *sizes)(given, y)
-        np.testing.assert_array_equal(y, want)
+        check(y, want)
 
 
 def test_a_window_outside_of_the_image_has_no_kernel():

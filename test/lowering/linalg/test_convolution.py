@@ -125,7 +125,8 @@ def test_pooling_between_convolutions(agrees, rng, dtype):
         options = {"stride": 2, "padding": 1}
         planes, volumes = ops.max_pool(ops.conv(x, v), 3, **options), ops.max_pool(ops.conv(y, w), (2, 3, 2), **options)
         return (ops.max_pool(x, 3, **options), ops.max_pool(y, 3, **options), ops.conv(planes, v),
-                ops.max_pool(volumes, 2), ops.avg_pool(volumes, 2))
+                ops.max_pool(volumes, 2), ops.avg_pool(volumes, 2), ops.avg_pool(x, 3, **options),
+                ops.conv(ops.avg_pool(ops.conv(x, v), 3, count_include_pad=False, **options), v))
     agrees(build, x, y, v, w, scale=WIDE)
 
 

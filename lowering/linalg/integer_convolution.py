@@ -1,7 +1,8 @@
 """Convolutions of 8-bit integers, summed in 32 bits: by bytes where the processor has that and the filter is a weight, else by f32.
 
-By bytes they are NHWC throughout, four channels a step (two, where they are multiplied as numbers of 16 bits), as `integer_products` says for products: unsigned bytes times signed ones. A tap
-beyond the image adds nothing where the moved zero point is 0; else the image gets a border of zero points, so that all taps lie inside.
+By bytes they are NHWC throughout, four channels a step, as `integer_products` says for products: unsigned bytes times signed ones; two channels,
+where bytes are multiplied as numbers of 16 bits. A tap beyond the image adds nothing where the moved zero point is 0; else the image gets a
+border of zero points, so that all taps lie inside.
 f32 is exact: a sum of products of numbers up to 255 has 24 bits while it has 256 terms, so the channels are cut into parts.
 """
 from __future__ import annotations
@@ -21,9 +22,8 @@ from ..targets import host
 from .builder import PARALLEL, REDUCTION
 from .convolution import conv
 from .integer_products import (centered, corrected, Corrections, moved, moved_points, PARTS, Point, product_bits, steps_of, sums_along, term,
-                               TERMS, widened, word, words_of_matrix)
+                               TERMS, whole_numbers, widened, word, words_of_matrix)
 from .layouts import channels_first, channels_last
-from .reduction import converted
 from .registry import LoweredOp, lowers, TensorValue
 from .scalar import Scalar
 
@@ -86,7 +86,7 @@ def _as_integers(build, op, pair, dtype) -> TensorValue:
     result = op.result.with_dtype(dtype)
     attributes = {name: getattr(op, name) for name in ("stride", "padding", "dilation", "groups")}
     sums = conv(build, LoweredOp(Conv, {"x": x, "weight": replace(weight, constant=False), "bias": None}, attributes, (result,), op.operation))
-    return converted(build, TensorValue(sums, result), dtypes.int32)
+    return whole_numbers(build, TensorValue(sums, result))
 
 
 # By bytes.

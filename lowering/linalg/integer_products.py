@@ -55,9 +55,17 @@ def _by_f32(build, x, y, x_zero, y_zero, type: TensorType) -> ir.Value:
     x, total = centered(build, x, x_zero, dtype), None
     for i, right in enumerate(rights):
         left, wide = steps_of(build, x, x.rank - 1, TERMS * i, lengths[i]), type.with_dtype(dtype)
-        part = converted(build, TensorValue(multiply(build, left, right, wide), wide), dtypes.int32)
+        part = whole_numbers(build, TensorValue(multiply(build, left, right, wide), wide))
         total = part if total is None else TensorValue(build.elementwise([total, part], type, Scalar(build, dtypes.int32).add), type)
     return total.value
+
+
+def whole_numbers(build, sums: TensorValue) -> TensorValue:
+    """Exact sums in i32; of f32 they are below 2**24, so none of the cases of a cast arises."""
+    if sums.dtype == dtypes.int32:
+        return sums
+    type = sums.type.with_dtype(dtypes.int32)
+    return TensorValue(build.elementwise([sums], type, lambda v: arith.FPToSIOp(ir.IntegerType.get_signless(32), v).result), type)
 
 
 def _place_of(y: TensorValue, zero: TensorValue | None) -> ir.InsertionPoint:
@@ -89,8 +97,8 @@ def steps_of(build, x: TensorValue, axis: int, first: int, count: int) -> Tensor
     return TensorValue(build.extract_slice(x, starts, type, [1] * x.rank), type, x.constant)
 
 
-# By bytes: unsigned ones times signed ones. An operand of the other kind is moved by 128, as is its zero point. Where the processor multiplies
-# numbers of 16 bits, the left operand becomes such numbers in a pass of its own, and the words of the right one hold two of them.
+# By bytes: unsigned ones times signed ones. An operand of the other kind is moved by 128, as is its zero point. Where the processor
+# multiplies numbers of 16 bits, the left operand becomes such numbers in a pass of its own, and the words of the right one hold two of them.
 def _by_bytes(build, x, y, x_zero, y_zero, type: TensorType) -> ir.Value:
     k, n = y.shape
     x_point, y_point = moved_points(build, x, x_zero, y, y_zero)
@@ -227,7 +235,10 @@ def word(build, step: ir.Value, byte: Callable[[ir.Value], ir.Value]) -> ir.Valu
 
 
 def product_bits(build, x: TensorValue, y: TensorValue, words: ir.Value, type: TensorType, columns_first: bool = False) -> TensorValue:
-    """Bits of the i32 product of u8 (or, widened, i16) x (..., m, k) and i8 y (k, n), or (n, k) if `columns_first`; what the kernel reads of y are its words."""
+    """Bits of the i32 product of u8 x (..., m, k), which may be widened, and i8 y (k, n), or (n, k) if `columns_first`.
+
+    What the kernel reads of y are its words.
+    """
     rank, result = type.rank, type.with_dtype(dtypes.float32)
     dims = [ir.AffineExpr.get_dim(i) for i in range(rank + 1)]
     right = [dims[rank - 1], dims[rank]] if columns_first else [dims[rank], dims[rank - 1]]

@@ -24,6 +24,7 @@ UNKNOWN_SIZE = 64  # stands for a size known only at run time where work is esti
 FEW = 16  # steps of a parallel loop that do not give each thread its share, unless they are split further
 STEP_WORK = 512  # scalar operations beside which the two divisions that find the place of a step are cheap
 
+LONG_ROW, FEW_SUMS = 256, 64  # elements of a row, and steps of the reductions outside of it, which LLVM would unroll together
 SHORT_ROW = 512  # elements of an innermost loop
 UNROLLED, UNROLLED_ROW = 800, 100  # weighed operations, and elements, of a row that LLVM may unroll before it makes vectors, which then go across rows
 MASKED = "#llvm.loop_annotation<vectorize = <predicateEnable = true>>"
@@ -368,12 +369,21 @@ class Nest:
         """Let LLVM make vectors along a short row, and of a longer one whole vectors, the last one under a mask: its own way leaves up to 63
         elements to scalar code."""
         size = self.static[loop]
+        if self._is_row_of_few_sums(loop):
+            nest.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(NOT_UNROLLED)
+            return
         if size is None or not 8 <= size < SHORT_ROW:
             return
         if size < UNROLLED_ROW and size * (2 * self.work([]) + len(self.op.operands)) < UNROLLED:
             nest.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(NOT_UNROLLED)
         elif host().vector_bits == 512 and size % 64:
             nest.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(MASKED)
+
+    def _is_row_of_few_sums(self, loop: int) -> bool:
+        """Whether short reductions run outside of a long parallel row: LLVM would unroll all of them, which takes it seconds."""
+        reductions = [size for size, kind in zip(self.static, self.op.kinds) if kind == "reduction"]
+        size, few = self.static[loop], None not in reductions and math.prod(reductions) <= FEW_SUMS
+        return size is not None and size > LONG_ROW and self.op.kinds[loop] == "parallel" and bool(reductions) and few
 
     def _innermost(self, reductions: list[int], indices: dict[int, ir.Value]) -> None:
         """The remaining reduction loops with accumulators in registers, then the stores."""

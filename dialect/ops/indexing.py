@@ -248,9 +248,40 @@ class SliceUpdate(Op, public=False):
         return result
 
 
+class AppendRows(Op, public=False):
+    """Rows behind those that each sample has, then zeros: how a cache of keys or values grows.
+
+    past: (batch, heads, places, width). new: (batch, heads, rows, width). before: (batch,), how many rows of `past` stay; negative ones count
+    as 0. Result: (batch, heads, size, width). Raises IndexRangeError where the past has fewer rows, or the new ones do not fit.
+    Source: GroupQueryAttention of onnxruntime.
+    """
+
+    past: Operand[AnyDType, "T"]
+    new: Operand[AnyDType, "T"]
+    before: Operand[Index]
+    size: Attr[Shape]
+    result: Result
+
+    def infer(past, new, before, size):
+        if not past.rank == new.rank == 4 or before.rank != 1 or len(size) != 1:
+            raise ShapeError(f"append_rows: needs caches of 4 axes and a vector, found {show(past.shape)}, {show(new.shape)}, {show(before.shape)}")
+        for axis in (0, 1, 3):
+            require_equal(past.shape[axis], new.shape[axis], f"append_rows: axis {axis} of {show(past.shape)} and {show(new.shape)}")
+        require_equal(past.shape[0], before.shape[0], f"append_rows: samples of {show(past.shape)} and {show(before.shape)}")
+        return past.with_shape((*past.shape[:2], size[0], past.shape[3]))
+
+    def reference(past, new, before, size):
+        rows, most = new.shape[2], min(past.shape[2], size[0] - new.shape[2])
+        result = np.zeros((*past.shape[:2], size[0], past.shape[3]), past.dtype)
+        for sample, count in enumerate(wrapped("append_rows", np.maximum(before, 0), most + 1, 2)):
+            result[sample, :, :count] = past[sample, :, :count]
+            result[sample, :, count:count + rows] = new[sample]
+        return result
+
+
 def _dynamic_places(x: np.ndarray, starts: np.ndarray, shape) -> tuple:
     firsts = [min(max(int(start), 0), size - part) for start, size, part in zip(starts, x.shape, shape)]
     return tuple(slice(first, first + part) for first, part in zip(firsts, shape))
 
 
-OPS = (Gather, TakeAlongAxis, Scatter, GatherNd, ScatterNd, DynamicSlice, DynamicUpdate, SliceUpdate)
+OPS = (Gather, TakeAlongAxis, Scatter, GatherNd, ScatterNd, DynamicSlice, DynamicUpdate, SliceUpdate, AppendRows)

@@ -6,6 +6,7 @@ from ...dialect.ops import indexing as om
 from ..ops.declared import declared as ops
 from ..ops.shape import sizes
 from .broadcasting import move, zeros, zeros_like
+from .composed import composed_gradient
 from .registry import gradient_of
 
 
@@ -94,3 +95,14 @@ def dynamic_update(call, gradient):
 def slice_update(call, gradient):
     by_x = ops.slice_update(gradient, zeros_like(call.update), starts=call.starts, steps=call.steps)
     return by_x, ops.slice(gradient, starts=call.starts, shape=sizes(call.update), steps=call.steps)
+
+
+@composed_gradient(om.AppendRows)
+def append_rows(call, past, new, before):
+    """The new rows are written behind those of the past that stay."""
+    (columns,), (batch, _, rows, _) = call.size, sizes(new)
+    start = ops.reshape(ops.maximum(before, 0), shape=(batch, 1, 1, 1))
+    places = lambda count: ops.reshape(ops.iota(size=(count,), dtype=before.dtype), shape=(count, 1))
+    longer = ops.pad(past, None, low=(0,) * 4, high=(0, 0, columns - sizes(past)[2], 0))
+    kept = ops.where(places(columns) < start, longer, 0.0)
+    return ops.scatter(kept, ops.broadcast_to(places(rows) + start, shape=sizes(new)), new, axis=2)

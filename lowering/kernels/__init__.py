@@ -49,6 +49,7 @@ Rules for callers:
 | word_product, byte_matmul, pair_matmul | products of 8-bit integers and of bf16, four and two steps an instruction |
 | dequantized_matmul, rounded_matmul | products by weights that stay integers of 8 or 4 bits, of f32 rows and of rows of bytes |
 | byte_conv, byte_depthwise, conv_pairs | convolutions of 8-bit integers and of bf16 |
+| append_rows | caches of keys and values that grow |
 | conv_plan, conv | the strategy of a convolution, packing of filters |
 | conv_taps | which taps lie inside the image |
 | conv_pixels, conv_transposed, conv_grouped, conv_depthwise, conv_winograd | the convolution kernels |

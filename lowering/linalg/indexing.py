@@ -14,7 +14,8 @@ from ...dialect import dtypes
 from ...dialect.bindings import location_text
 from ...dialect.ops import indexing as om
 from ...dialect.shapes import TensorType
-from ...dialect.symbolic import less_equal, Size
+from ...dialect.symbolic import less_equal, minimum, Size
+from ..kernels.append_rows import emit_append_rows
 from .builder import element_type, REDUCTION
 from .registry import lowers, TensorValue
 from .scalar import Scalar
@@ -263,3 +264,10 @@ def dynamic_update(build, op):
 @lowers(om.SliceUpdate)
 def slice_update(build, op):
     return build.insert_slice(op.update.value, op.update.type, op.x.value, op.starts, op.steps)
+
+
+@lowers(om.AppendRows)
+def append_rows(build, op):
+    most = minimum(op.past.shape[2], op.size[0] - op.new.shape[2])
+    check_range(build, "append_rows", op.before, most + 1, 2)
+    return build.imperative([op.past, op.new, op.before], [op.result], emit_append_rows)[0]

@@ -160,8 +160,11 @@ def read_group_query_attention(node, ops):
         q, k = (_turned(node, t, before, rows) for t in (q, k))
     if node.has(3):
         columns = symbolic.maximum(node.shape(3)[2], node.sizes(6)[0])
-        k, v = (_appended(node.tensor(i), t, before, columns) for i, t in ((3, k), (4, v)))
-    columns = sizes_of(k)[2]
+        k, v = (om.append_rows(node.tensor(i), t, before, size=(columns,)) for i, t in ((3, k), (4, v)))
+    keys, values, columns = k, v, sizes_of(k)[2]
+    if node.has(3):
+        columns = node.sizes(6)[0]
+        keys, values = (slice_along(t, 2, 0, columns) for t in (k, v))
     allowed = causal(rows, columns, before)
     window = node.int("local_window_size", -1)
     if window > 0:
@@ -169,9 +172,9 @@ def read_group_query_attention(node, ops):
     bias = node.optional(10)
     if bias is not None and symbolic.equal(sizes_of(bias)[-1], columns) is not True:
         bias = om.pad(bias, None, low=(0,) * 4, high=(0, 0, 0, columns - sizes_of(bias)[-1]))
-    mask, keys, values = biased(allowed, bias), k, v
+    mask = biased(allowed, bias)
     if node.has(11) or node.int("smooth_softmax", 0) == 1:
-        mask, keys, values = _with_sink(node.optional(11), mask, k, v)
+        mask, keys, values = _with_sink(node.optional(11), mask, keys, values)
     y = attended(q, keys, values, mask, node.float("scale", 0.0) or None, node.float("softcap", 0.0))
     return merge_heads(y), k, v
 
@@ -209,19 +212,6 @@ def _turned(node, x: Tensor, before: Tensor, rows) -> Tensor:
     place = node.tensor(9).astype(dtypes.int64) if node.has(9) else om.reshape(before, shape=(batch, 1)) + places(rows)
     cosine, sine = (om.gather(node.tensor(i), place, axis=0) for i in (7, 8))
     return rotated(x, cosine, sine, bool(node.int("rotary_interleaved", 0)))
-
-
-def _appended(past: Tensor, new: Tensor, before: Tensor, columns) -> Tensor:
-    """A cache of `columns` places: the first `before` ones of the past, the new ones, then zeros."""
-    joined = om.concat([past, new], axis=2)
-    batch, heads, length, width = sizes_of(joined)
-    place, start = places(columns), om.reshape(before, shape=(batch, 1))
-    source = om.where(place < start, place, om.minimum(place - start + _scalar(sizes_of(past)[2]), _scalar(length - 1)))
-    matrices = om.reshape(places(batch), shape=(batch, 1, 1)) * _scalar(heads) + om.reshape(places(heads), shape=(1, heads, 1))
-    rows = om.reshape(joined, shape=(batch * heads * length, width))
-    found = om.gather(rows, matrices * _scalar(length) + om.reshape(source, shape=(batch, 1, columns)), axis=0)
-    filled = om.reshape(place < start + _scalar(sizes_of(new)[2]), shape=(batch, 1, columns, 1))
-    return om.where(filled, found, 0.0)
 
 
 @microsoft("RotaryEmbedding")

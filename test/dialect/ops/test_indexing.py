@@ -7,6 +7,7 @@ import pytest
 import onemlir as om
 from onemlir import ops
 from onemlir.errors import IndexRangeError, OnemlirError
+from onemlir.frontend.ops.declared import declared
 
 torch = pytest.importorskip("torch")
 rng = np.random.default_rng(0)
@@ -162,3 +163,31 @@ def test_operands_that_do_not_fit(call, words):
     with pytest.raises(OnemlirError) as error:
         call(om.tensor(X))
     assert not isinstance(error.value, IndexRangeError) and all(word in str(error.value) for word in words), error.value
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8], ids=str)
+@pytest.mark.parametrize("past, rows, width, before, size", [
+    (5, 1, 64, [5, 3], 6), (40, 3, 37, [0, 40], 70), (0, 4, 5, [0, 0], 4), (3, 0, 1, [2, -1], 3), (100, 2, 16, [98, 1], 100), (2, 1, 0, [1, 2], 3),
+])  # fmt: skip
+def test_appended_rows_stand_behind_those_of_each_sample(past, rows, width, before, size, dtype, before_and_after):
+    """Compiled with fixed and with symbolic sizes, by the reference, and decomposed."""
+    caches = [(rng.standard_normal((2, 3, count, width)) * 9).astype(dtype) for count in (past, rows)]
+    inputs = [*caches, np.array(before)]
+    expected = np.zeros((2, 3, size, width), dtype)
+    for sample, count in enumerate(np.maximum(before, 0)):
+        expected[sample, :, :count + rows] = np.concatenate([caches[0][sample, :, :count], caches[1][sample]], axis=1)
+
+    def appended(past_rows, new, before):
+        return declared.append_rows(past_rows, new, before, size=(past_rows.shape[2] + (size - past),))
+    np.testing.assert_array_equal(appended(*map(om.tensor, inputs)).numpy(), expected)
+    axes = (("b", None, "p", "w"), ("b", None, "n", "w"), ("b",))
+    examples = [np.ones((2, 3, 200, 8), dtype), np.ones((2, 3, 2, 8), dtype), np.array([0, 1])]
+    np.testing.assert_array_equal(om.trace(appended, *map(om.tensor, examples), axes=axes).session(threads=2)(*inputs), expected)
+    for result in before_and_after(appended, inputs):
+        np.testing.assert_array_equal(result[0], expected)
+
+
+@pytest.mark.parametrize("before", [[3, 0], [0, 5]])
+def test_rows_that_do_not_fit_are_refused(before):
+    with pytest.raises(IndexRangeError, match="append_rows: index"):
+        declared.append_rows(om.full((2, 1, 5, 4), 1.0), om.full((2, 1, 3, 4), 2.0), om.tensor(before), size=(5,)).numpy()

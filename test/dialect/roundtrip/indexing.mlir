@@ -57,3 +57,10 @@ func.func @slice_update(%arg0: tensor<2x3xf32>, %arg1: tensor<2x3xf32>) -> tenso
   %0 = "om.slice_update"(%arg0, %arg1) {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
+
+// CHECK-LABEL: func.func @append_rows(
+// CHECK-NEXT: %0 = "om.append_rows"(%arg0, %arg1, %arg2) {size = array<i64: 3>} : (tensor<1x2x2x4xf32>, tensor<1x2x1x4xf32>, tensor<1xi64>) -> tensor<1x2x3x4xf32>
+func.func @append_rows(%arg0: tensor<1x2x2x4xf32>, %arg1: tensor<1x2x1x4xf32>, %arg2: tensor<1xi64>) -> tensor<1x2x3x4xf32> {
+  %0 = "om.append_rows"(%arg0, %arg1, %arg2) {size = array<i64: 3>} : (tensor<1x2x2x4xf32>, tensor<1x2x1x4xf32>, tensor<1xi64>) -> tensor<1x2x3x4xf32>
+  return %0 : tensor<1x2x3x4xf32>
+}

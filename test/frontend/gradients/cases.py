@@ -99,6 +99,7 @@ CASES = [
     *[case("scatter_nd", apart(4, 2), np.array([[1], [3], [1]]), apart(3, 2) + 0.03, reduction=r, smooth=r in ("none", "add")) for r in ("none", "add", "mul", "max")],
     case("dynamic_slice", real(4, 5), index(1, 9), shape=(2, 3)), case("dynamic_update", real(4, 5), real(2, 3), index(1, 9)),
     case("slice_update", real(5, 4), real(2, 2), starts=(1, 0), steps=(2, 3)),
+    case("append_rows", real(2, 2, 3, 4), real(2, 2, 2, 4), index(3, 1), size=(6,)),
     case("sort", apart(3, 4), smooth=False), case("sort", apart(3, 4), axis=0, descending=True, smooth=False), case("topk", apart(3, 5), k=(2,), smooth=False),
     case("topk", apart(5, 3), k=(3,), axis=0, largest=False, smooth=False),
     # Windows.

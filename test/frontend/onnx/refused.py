@@ -15,7 +15,7 @@ BY_PROCESSOR = {HALF}
 PATTERNS = {
     r"test_(strnorm|string_|regex_|equal_string|strsplit)": TEXT,
     r"test_ai_onnx_ml_label_encoder_": TEXT,
-    r"test_ai_onnx_ml_tree_ensemble_": "trees of decisions are not read",
+    r"test_ai_onnx_ml_tree_ensemble_": "the operator TreeEnsemble: trees are read in the form of TreeEnsembleRegressor and TreeEnsembleClassifier",
     r"test_(image_decoder)": IMAGE,
     r"test_bernoulli": RANDOM,
     r"test_training_dropout(_default)?(_mask)?$": RANDOM,

@@ -64,6 +64,21 @@ def median(input, dim=None, keepdim=False):
     return ValuesIndices(ops.where(found, as_dtype(float("nan"), values.dtype), values), ops.where(found, first, places))
 
 
+@handles("nanmedian")
+@scalars_have_an_axis
+def nanmedian(input, dim=None, keepdim=False):
+    """The lower of two elements in the middle of those that are no NaN; NaN where there are none."""
+    if dim is None:
+        return nanmedian(ops.reshape(input, shape=(-1,)), 0)[0]
+    if not is_floating(input.dtype):
+        return median(input, dim, keepdim)
+    order = ops.argsort(input, axis=dim)
+    count = ops.sum(ops.logical_not(ops.isnan(input)).astype("int64"), axis=dim, keepdims=True)
+    places = ops.take_along_axis(order, ops.maximum(count - 1, 0) // 2, axis=dim)
+    values = ops.take_along_axis(input, places, axis=dim)
+    return ValuesIndices(*(v if keepdim else ops.squeeze(v, axis=dim) for v in (values, places)))
+
+
 @handles("nonzero", "argwhere")
 def nonzero(input, as_tuple=False):
     return ops.nonzero(input) if as_tuple else ops.argwhere(input)

@@ -70,6 +70,38 @@ def digamma(input):
     return ops.where(x == 0, ops.copysign(as_dtype(float("inf"), x.dtype), -x), y)
 
 
+# Polynomials of the modified Bessel functions of order 0 and 1, Abramowitz and Stegun 9.8.1 to 9.8.4: in (x / 3.75)^2 below 3.75, in 3.75 / x above.
+SMALL = ((1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813),
+         (0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411))
+LARGE = ((0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633, 0.00392377),
+         (0.39894228, -0.03988024, -0.00362018, 0.00163801, -0.01031555, 0.02282967, -0.02895312, 0.01787654, -0.00420059))
+
+
+def _bessel(order: int, scaled: bool):
+    """I_0 or I_1; scaled: times exp(-|x|)."""
+    def handler(input):
+        (x,) = floating(input)
+        size = ops.abs(x)
+        near, far = ops.minimum(size, 3.75), ops.maximum(size, 3.75)
+        small, large = _polynomial(ops.square(near / 3.75), SMALL[order]), _polynomial(3.75 / far, LARGE[order]) * ops.rsqrt(far)
+        small = small * near if order else small
+        y = ops.where(size < 3.75, *((small * ops.exp(-near), large) if scaled else (small, large * ops.exp(far))))
+        return ops.where(x < 0, -y, y) if order else y
+    return handler
+
+
+def _polynomial(x, coefficients):
+    y = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        y = y * x + c
+    return y
+
+
+for _order in (0, 1):
+    handles(f"special_i{_order}", *["i0"][:1 - _order])(_bessel(_order, False))
+    handles(f"special_i{_order}e")(_bessel(_order, True))
+
+
 @handles("nextafter")
 def nextafter(input, other):
     """The number next to x towards y: the bits of a float, as an integer, are in the order of its size."""

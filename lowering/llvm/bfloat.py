@@ -9,6 +9,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 from mlir import ir
+from mlir.dialects import arith
 
 from ..buffers.functions import walk
 
@@ -17,6 +18,23 @@ MOVES = frozenset({
     "llvm.insertelement", "llvm.extractelement", "llvm.shufflevector", "llvm.intr.masked.load", "llvm.intr.masked.store",
     "llvm.intr.masked.gather", "llvm.intr.masked.scatter",
 })  # fmt: skip
+
+
+def integers_through_f32(module: ir.Module) -> None:
+    """Integers become f32 before they are rounded to bf16; upstream's canonicalization has made one op of both.
+
+    LLVM calls a function that no library has (`__truncsfbf2`) for that op, where the processor does not round to bf16.
+    """
+    for operation in walk(module.operation):
+        if operation.name in ("arith.sitofp", "arith.uitofp") and _is_bf16(operation.results[0]):
+            narrow = operation.results[0].type
+            element = ir.F32Type.get()
+            wide = ir.VectorType.get(narrow.shape, element) if isinstance(narrow, ir.VectorType) else element
+            convert = arith.SIToFPOp if operation.name == "arith.sitofp" else arith.UIToFPOp
+            with ir.InsertionPoint(operation), operation.location:
+                rounded = arith.TruncFOp(narrow, convert(wide, operation.operands[0]).result).result
+            operation.results[0].replace_all_uses_with(rounded)
+            operation.erase()
 
 
 def bf16_as_words(module: ir.Module) -> None:

@@ -9,7 +9,7 @@ from ..kernels.standalone import carry_loop_annotations
 from ..targets import host, Target
 from .arguments import drop_unused_arguments
 from .attributes import annotate, NoAlias
-from .bfloat import bf16_as_words
+from .bfloat import bf16_as_words, integers_through_f32
 from .bits import buffer_elements, widen_bits
 from .copies import copies_to_loops
 from .dispatch import dispatch
@@ -40,6 +40,9 @@ def to_llvm(module: ir.Module, target: Target | None = None) -> list[Signature]:
         copies_to_loops(module)
         if "i1" in elements:
             widen_bits(module)
+        if "bf16" in elements:
+            integers_through_f32(module)
+            run_unverified(module, "func.func(arith-expand{include-bf16=true})")  # before what would make one op of both again
         native_extremes(module)
         outline_parallel(module)
         merge_equal_bodies(module)

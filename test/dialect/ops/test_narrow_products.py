@@ -72,3 +72,9 @@ def test_convolutions_by_weights(dtype, target):
         eager = expected.numpy().astype(np.float32)
         error = 6 * float(ml_dtypes.finfo(dtype).eps) * np.abs(eager).max()
         np.testing.assert_allclose(result.astype(np.float32), eager, rtol=0, atol=error)
+
+
+def test_integers_are_rounded_to_bf16_by_our_code():
+    """LLVM calls a function that no library has for the conversion in one op, on processors that do not round to bf16."""
+    traced = om.trace(lambda x: ops.cast(x, dtype=ml_dtypes.bfloat16), om.tensor(np.arange(5, dtype=np.int32)))
+    assert "sitofp" in (text := om.lowering.stages(traced)["llvm"]) and "to bf16" not in text

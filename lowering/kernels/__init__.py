@@ -44,6 +44,7 @@ Rules for callers:
 | build | indices that are known or not, loops, vectors |
 | tile | the register tile; cutting rows into tiles |
 | place | where a vector is stored: what an epilogue sees |
+| partial | storing a part of a vector without mask registers |
 | pack, matmul | products |
 | dots | products of few rows by columns that lie one after the other |
 | word_product, byte_matmul, pair_matmul | products of 8-bit integers and of bf16, four and two steps an instruction |

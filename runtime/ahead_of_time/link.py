@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from ...errors import CompileError
 from ...lowering.llvm.assembly import tool
@@ -65,7 +66,17 @@ def zig_target(machine: Machine) -> str:
     return f"{machine.architecture}-linux-{'musl' if 'musl' in machine.triple else 'gnu'}"
 
 
+def _environment() -> dict[str, str]:
+    """zig needs a folder to keep its libraries in, also where there is no home to have it in."""
+    if os.access(os.environ.get("HOME", ""), os.W_OK):
+        return dict(os.environ)
+    folder = os.path.join(tempfile.gettempdir(), f"onemlir-zig-{os.getuid()}")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    mine = os.stat(folder).st_uid == os.getuid()
+    return {**({"ZIG_GLOBAL_CACHE_DIR": folder} if mine else {}), **os.environ}
+
+
 def _run(command: list[str]) -> None:
-    result = subprocess.run(command, capture_output=True, text=True)
+    result = subprocess.run(command, capture_output=True, text=True, env=_environment())
     if result.returncode:
         raise CompileError(f"{shlex.join(command)} failed: {(result.stderr or result.stdout).strip()[:2000]}")

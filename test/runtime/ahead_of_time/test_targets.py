@@ -1,4 +1,5 @@
 """Other processors than this one: object files for aarch64, levels of x86-64, one that is too old."""
+import os
 import platform
 import shutil
 import struct
@@ -10,6 +11,7 @@ import pytest
 import onemlir as om
 from onemlir.lowering import targets
 from onemlir.runtime import Session
+from onemlir.runtime.ahead_of_time import link
 from onemlir.runtime.ahead_of_time.features import BITS, LEVELS, NAMED
 from onemlir.runtime.ahead_of_time.link import linker
 from onemlir.runtime.ahead_of_time.machines import machine_of
@@ -51,6 +53,15 @@ def test_library_for_aarch64_under_qemu(tmp_path):
     np.save(tmp_path / "x.npy", X)
     subprocess.run([emulator, "./net", "x.npy", "y.npz"], cwd=tmp_path, check=True)
     np.testing.assert_allclose(np.load(tmp_path / "y.npz")["output"], mlp_by_numpy(model, X), rtol=1e-5, atol=1e-6)
+
+
+def test_zig_has_a_folder_where_there_is_no_home(tmp_path, monkeypatch):
+    monkeypatch.setattr(link.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("ZIG_GLOBAL_CACHE_DIR", raising=False)
+    assert os.path.isdir(link._environment()["ZIG_GLOBAL_CACHE_DIR"])
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "ZIG_GLOBAL_CACHE_DIR" not in link._environment()
 
 
 def test_no_linker_is_an_error_that_says_what_to_do(tmp_path, monkeypatch):

@@ -144,7 +144,7 @@ def window_output(size: Size, kernel: int, stride: int, low: Size, high: Size, d
     With ceil_mode a last partial window counts when it starts inside the input or the low padding (torch, ONNX).
     """
     span = size + low + high - (dilation * (kernel - 1) + 1)
-    if isinstance(span, int) and span < 0:
+    if isinstance(span, int) and span < (1 - stride if ceil_mode else 0):
         raise ShapeError(f"a window of {kernel} (dilation {dilation}) does not fit into size {size} with padding {low} and {high}")
     if not isinstance(span, int):
         require_less_equal(0, span, f"a window of {kernel} (dilation {dilation}) needs size {size} with padding {low} and {high} to be at least {dilation * (kernel - 1) + 1}")

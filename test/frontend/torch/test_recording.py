@@ -342,6 +342,8 @@ SAME_AS_TORCH = {
     "composed in C++": lambda x: (torch.combinations(x[0]), torch.cartesian_prod(x[0], x[1])),
     "booleans": lambda x: ((x > 0) * (x < 1), (x > 0) + (x < 1), (x > 0).max(1), torch.maximum(x > 0, x < 1)),
     "rank 0": lambda x: (x[0, 0].max(0), x[0, 0].softmax(0), x[0, 0].sort(), x[0, 0].cumsum(0)),
+    "windows longer than the image": lambda x: (torch.nn.functional.max_pool2d(x[None], 4, 3, 1, ceil_mode=True, return_indices=True),
+                                                torch.nn.functional.avg_pool1d(x, 4, 2, ceil_mode=True)),
     "fake quantization": lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -8, 7),
     "deepcopy": lambda x: __import__("copy").deepcopy(x * 2).add_(1) + x,
 }

@@ -37,7 +37,7 @@ func.func private @getpid() -> i32
 
 // Words: 0 lock, 1 workers, 2 sequence, 4 workers shall end, 5 process, 6 workers that have a number, 7 resting workers, 8 those called, 16
 // door, 17 caller sleeps, 18 limit (workers that may enter), 19 the caller's processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk,
-// 20 ranges, 21 ns for which workers were missing, 22 time of the last of them, 64 and on the workers' threads, 512 and on the ranges, each on
+// 20 ranges, 21 ns for which workers were missing, 22 the time up to which that is known, 64 and on the workers' threads, 512 and on the ranges, each on
 // a line of 64 bytes: the first chunk in the lower half, the end in the upper one.
 func.func @onemlir_pool_create() -> !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
@@ -171,6 +171,9 @@ func.func private @om_pool_run(%state: !llvm.ptr, %threads: i64, %body: !llvm.pt
   %missing = arith.subi %wanted, %active : i32
   %called = func.call @om_pool_call(%state, %missing) : (!llvm.ptr, i32) -> i1
   func.call @om_pool_relieve(%state, %wanted, %zero) : (!llvm.ptr, i32, i32) -> ()
+  %since_at = llvm.getelementptr %state[22] : (!llvm.ptr) -> !llvm.ptr, i64
+  %now = func.call @om_pool_time() : () -> i64
+  llvm.store %now, %since_at : i64, !llvm.ptr
   scf.while : () -> () {{
     %some = func.call @om_pool_take(%state, %zero64) : (!llvm.ptr, i64) -> i1
     scf.if %some {{

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 SPARES = 5  # more than the workers a job wants
 PATIENCE = 40_000  # ns for which a caller misses workers before it calls others
-LONGEST = 20_000  # ns that count of one absence: the caller may have had no job meanwhile
 
 TEXT = """
 func.func private @sched_yield() -> i32
@@ -31,11 +30,10 @@ func.func private @om_pool_call(%state: !llvm.ptr, %wanted: i32) -> i1 {{
   return %some : i1
 }}
 
-// The caller has taken a chunk: call others where workers have been missing for a while. Of many workers a few are always between two chunks,
-// so that a quarter is not missed.
+// The caller has taken a chunk: call others where workers have been missing for a while, since the job began or since the first time that the
+// caller saw it: a worker may just be between two chunks. Of many workers a few always are, so that a quarter is not missed.
 func.func private @om_pool_watch(%state: !llvm.ptr, %wanted: i32) {{
   %none = llvm.mlir.constant(0 : i64) : i64
-  %longest = llvm.mlir.constant({longest} : i64) : i64
   %inside_mask = llvm.mlir.constant(65535 : i32) : i32
   %two = llvm.mlir.constant(2 : i32) : i32
   %door_at = llvm.getelementptr %state[16] : (!llvm.ptr) -> !llvm.ptr, i32
@@ -51,9 +49,8 @@ func.func private @om_pool_watch(%state: !llvm.ptr, %wanted: i32) {{
     %since = llvm.load %since_at : !llvm.ptr -> i64
     %missed = llvm.load %missed_at : !llvm.ptr -> i64
     %passed = arith.subi %now, %since : i64
-    %counted = arith.minsi %passed, %longest : i64
     %first = arith.cmpi eq, %since, %none : i64
-    %added = arith.select %first, %none, %counted : i64
+    %added = arith.select %first, %none, %passed : i64
     %more = arith.addi %missed, %added : i64
     llvm.store %now, %since_at : i64, !llvm.ptr
     llvm.store %more, %missed_at : i64, !llvm.ptr
@@ -160,4 +157,4 @@ func.func private @om_pool_ticket(%called_at: !llvm.ptr, %called: i32) -> i1 {{
 
 def spares_text(most: int) -> str:
     """The functions, where `most` workers can be started."""
-    return TEXT.format(spares=SPARES, patience=PATIENCE, longest=LONGEST, most=most)
+    return TEXT.format(spares=SPARES, patience=PATIENCE, most=most)

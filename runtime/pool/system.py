@@ -53,6 +53,8 @@ func.func private @om_pool_slice() {{
   %length = llvm.mlir.constant(56 : i32) : i32
   %turn = llvm.mlir.constant({slice} : i64) : i64
   %attributes = llvm.alloca %one x !llvm.array<7 x i64> : (i64) -> !llvm.ptr
+  %nothing = llvm.mlir.zero : !llvm.array<7 x i64>
+  llvm.store %nothing, %attributes : !llvm.array<7 x i64>, !llvm.ptr
   %get = llvm.mlir.constant({getattr} : i64) : i64
   %set = llvm.mlir.constant({setattr} : i64) : i64
   %r = llvm.call @syscall(%get, %zero, %attributes, %length, %zero) vararg(!llvm.func<i64 (i64, ...)>)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import onemlir as om
+from onemlir import ops
 from onemlir.errors import CompileError
 
 from .models import CPU, gathering, large, mlp, mlp_by_numpy, tiny
@@ -179,6 +180,44 @@ def test_loading_a_thousand_times_does_not_grow(folder):
     program = compile_c(folder, RELOAD, [])
     pages = int(subprocess.run([program], cwd=folder, check=True, capture_output=True, text=True).stdout)
     assert pages < 64
+
+
+ROWS_AND_THREADS = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include "chosen.h"
+static float x[60000];
+int main(void) {
+  void *workspaces[2] = {NULL, chosen_workspace_create()};
+  for (int64_t i = 0; i < 60000; ++i) x[i] = (float)(i * 7919 % 13) - 6;
+  for (int k = 0; k < 10; ++k) {
+    onemlir_options options = {.threads = 2, .workspace = workspaces[k % 2]};
+    int64_t count = 60000 >> k / 2, found = 0;
+    DLTensor in = {x, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, &count, NULL, 0}, out = {NULL, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, &found, NULL, 0};
+    int32_t code = chosen_run_with(&options, NULL, &in, &out);
+    if (code) { fprintf(stderr, "%s\n", chosen_error(code)); return 1; }
+    printf("%g\n", ((float *)out.data)[found - 1]);
+    chosen_free(out.data);
+  }
+  chosen_workspace_destroy(workspaces[1]);
+  return 0;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
+def test_valgrind_finds_nothing_in_memory_that_is_kept_and_in_threads(tmp_path):
+    """Large memory whose size depends on data, in a workspace and without one."""
+    def chosen(x):
+        rows = ops.take(x, ops.nonzero(x > 0)[0], axis=0)
+        return ops.cumsum(ops.concat([rows, ops.sort(ops.exp(rows)), rows], axis=0), axis=0)
+    om.trace(chosen, om.ones((8,)), axes=("n",)).compile(tmp_path / "chosen.so", cpu=CPU)
+    program = compile_c(tmp_path, ROWS_AND_THREADS, ["./chosen.so"])
+    command = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite", program]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    numbers = result.stdout.split()
+    assert len(numbers) == 10 and numbers[::2] == numbers[1::2]
 
 
 RELOAD_THREADS = r"""

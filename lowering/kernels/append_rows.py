@@ -16,8 +16,10 @@ WORTH = 1 << 15
 
 
 def emit_append_rows(past, new, before, y):
-    """y [batch, heads, places, width] of past [batch, heads, p, width] and new [batch, heads, rows, width]; before [batch] of integers, which
-    are clamped to 0 to p. New rows beyond y are left out."""
+    """y [batch, heads, places, width] of past [batch, heads, p, width] and new [batch, heads, rows, width].
+
+    before [batch] of integers, which are clamped to 0 to p. New rows beyond y are left out.
+    """
     batch, heads, places, width = (b.dim(y, axis) for axis in range(4))
     blocks = b.ceil_div(places, BLOCK)
     rows, lanes = b.dim(new, 2), host().lanes(b.bits(b.element_type(y)))
@@ -32,7 +34,7 @@ def emit_append_rows(past, new, before, y):
         middle, last = within(kept), within(b.add(kept, rows))
 
         def fill(low, high, vector_of):
-            b.loop(low, high, 1, lambda row: _vectors(width, lanes, lambda at, mask: b.store_vector(
+            b.loop(low, high, 1, lambda row: b.each_vector(width, lanes, lambda at, mask: b.store_vector(
                 vector_of(row, at, mask), y, [sample, head, row, at], mask)))  # fmt: skip
 
         zeros = b.zero(b.vector_type(lanes, b.element_type(y)))
@@ -43,13 +45,3 @@ def emit_append_rows(past, new, before, y):
     loop = b.parallel(b.mul(b.mul(batch, heads), blocks), chunk)
     work = BLOCK * (width if b.known(width) else 64)
     loop.attributes["om.grain"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), max(1, WORTH // max(work, 1)))
-
-
-def _vectors(width, lanes: int, body):
-    """`body(first element, mask)` for the vectors of a row."""
-    whole = b.mul(b.div(width, lanes), lanes)
-    b.loop(0, whole, lanes, lambda at: body(at, None))
-    if not b.known(width):
-        b.when(b.less(whole, width), lambda: body(whole, b.mask_first(b.sub(width, whole), lanes)))
-    elif whole < width:
-        body(whole, b.mask_first(width - whole, lanes))

@@ -435,6 +435,13 @@ def minus(a, b):
     return arith.subf(a, b)
 
 
+def each_vector(count, lanes: int, body):
+    """`body(first element, mask)` for a row of elements: whole vectors, whose mask is None, then the rest."""
+    whole = mul(div(count, lanes), lanes)
+    loop(0, whole, lanes, lambda at: body(at, None))
+    when(less(whole, count), lambda: body(whole, mask_first(sub(count, whole), lanes)))
+
+
 def splat(kind, number: float):
     """A constant vector of one number."""
     return arith.constant(kind, ir.DenseElementsAttr.get_splat(kind, ir.FloatAttr.get(ir.VectorType(kind).element_type, number)))

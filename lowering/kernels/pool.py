@@ -139,15 +139,8 @@ class _ChannelsFirst(_Windows):
     def _row(self, plane, line):
         axes = (self.shape.taps(axis, place, self.shape.size[axis]) for axis, place in enumerate(line))
         lines = [_together(*taps) for taps in itertools.product(*axes)]
-        self._vectors(self.shape.size[-1], lambda at, mask: self._join(plane, lines, at, mask))
-        self._vectors(self.columns, lambda at, mask: self._finish([*plane, *line], at, mask))
-
-    def _vectors(self, count, body):
-        """Whole vectors, then the rest under a mask."""
-        whole = count // self.lanes * self.lanes
-        b.loop(0, whole, self.lanes, lambda at: body(at, None))
-        if whole < count:
-            body(whole, b.mask_first(count - whole, self.lanes))
+        b.each_vector(self.shape.size[-1], self.lanes, lambda at, mask: self._join(plane, lines, at, mask))
+        b.each_vector(self.columns, self.lanes, lambda at, mask: self._finish([*plane, *line], at, mask))
 
     def _join(self, plane, lines, at, mask):
         vec = self._fold(self._load([*plane, *line, at], counts, mask) for line, counts in lines)

@@ -322,26 +322,24 @@ class Nest:
     def _parallel_loops(self, order: Sequence[int], inner: int) -> Sequence[int]:
         """The first loop, with those inside of it where its steps are few, or may be."""
         count = 1
-        while count < inner and self.op.kinds[order[count]] == "parallel" and self._few(order[:count]):
-            rest = self.work(order[count + 1:])
-            if count + 1 == len(order) or rest < STEP_WORK or self._all(order) < 2 * PARALLEL_WORK:
+        if self._steps(order) is not None and self.work(order) < 2 * PARALLEL_WORK:
+            return order[:count]
+        while count < min(inner, len(order) - 1) and self.op.kinds[order[count]] == "parallel":
+            steps = self._steps(order[:count])
+            if steps is not None and steps >= FEW or self.work(order[count + 1:]) < STEP_WORK:
                 break
             count += 1
         return order[:count]
 
-    def _few(self, loops: Sequence[int]) -> bool:
+    def _steps(self, loops: Sequence[int]) -> int | None:
+        """The steps of some loops together, None where known only at run time."""
         sizes = [self.static[loop] for loop in loops]
-        return None in sizes or math.prod(sizes) < FEW
-
-    def _all(self, loops: Sequence[int]) -> float:
-        """Operations of loops; many where a size is not known."""
-        return math.inf if any(self.static[loop] is None for loop in loops) else self.work(loops)
+        return None if None in sizes else math.prod(sizes)
 
     def _grain(self, loops: Sequence[int], work: int) -> int:
         """Steps of the parallel loops that are worth a thread: all of them, where two threads would not both have enough to do."""
-        sizes = [self.static[loop] for loop in loops]
-        size = None if None in sizes else math.prod(sizes)
-        return size if size is not None and size * work < 2 * PARALLEL_WORK else max(1, PARALLEL_WORK // work)
+        steps = self._steps(loops)
+        return steps if steps is not None and steps * work < 2 * PARALLEL_WORK else max(1, PARALLEL_WORK // work)
 
     def work(self, loops: Sequence[int]) -> int:
         """Scalar operations in the given loops together."""

@@ -37,8 +37,8 @@ func.func private @getpid() -> i32
 
 // Words: 0 lock, 1 workers, 2 sequence, 4 workers shall end, 5 process, 6 workers that have a number, 7 resting workers, 8 those called, 16
 // door, 17 caller sleeps, 18 limit (workers that may enter), 19 the caller's processor; 64-bit words: 16 body, 17 context, 18 count, 19 chunk,
-// 20 ranges, 21 ns for which workers were missing, 22 the time up to which that is known, 64 and on the workers' threads, 512 and on the ranges, each on
-// a line of 64 bytes: the first chunk in the lower half, the end in the upper one.
+// 20 ranges, 21 ns for which workers were missing, 22 the time up to which that is known, 64 and on the workers' threads, 512 and on the
+// ranges, each on a line of 64 bytes: the first chunk in the lower half, the end in the upper one.
 func.func @onemlir_pool_create() -> !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
   %size = llvm.mlir.constant({size} : i64) : i64

@@ -158,13 +158,13 @@ def read_group_query_attention(node, ops):
     before = ops.maximum(total - _scalar(rows), 0)
     if node.int("do_rotary", 0):
         q, k = (_turned(node, t, before, rows) for t in (q, k))
+    keys, values = k, v
     if node.has(3):
-        columns = symbolic.maximum(node.shape(3)[2], node.sizes(6)[0])
-        k, v = (om.append_rows(node.tensor(i), t, before, size=(columns,)) for i, t in ((3, k), (4, v)))
-    keys, values, columns = k, v, sizes_of(k)[2]
-    if node.has(3):
-        columns = node.sizes(6)[0]
-        keys, values = (slice_along(t, 2, 0, columns) for t in (k, v))
+        used = node.sizes(6)[0]
+        size = symbolic.maximum(node.shape(3)[2], used)
+        k, v = (om.append_rows(node.tensor(i), t, before, size=(size,)) for i, t in ((3, k), (4, v)))
+        keys, values = (slice_along(t, 2, 0, used) for t in (k, v))
+    columns = sizes_of(keys)[2]
     allowed = causal(rows, columns, before)
     window = node.int("local_window_size", -1)
     if window > 0:
